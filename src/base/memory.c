@@ -1,0 +1,61 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+void *pli_alloc(const PliHost *host, size_t count, size_t size)
+{
+    if (count == 0) count = 1;
+    if (size != 0 && count > SIZE_MAX / size) return NULL;
+    void *block = host->alloc(count * size, ALIGN, host->user);
+    if (block) memset(block, 0, count * size);
+    return block;
+}
+
+void pli_free(const PliHost *host, void *block, size_t count, size_t size)
+{
+    if (!block) return;
+    host->release(block, (count ? count : 1) * size, host->user);
+}
+
+bool pli_grow(const PliHost *host, void **array, size_t *capacity, size_t size)
+{
+    size_t wider = *capacity ? *capacity * 2 : 64;
+    void *block = pli_alloc(host, wider, size);
+    if (!block) return false;
+    if (*array) {
+        memcpy(block, *array, *capacity * size);
+        pli_free(host, *array, *capacity, size);
+    }
+    *array = block;
+    *capacity = wider;
+    return true;
+}
+
+PliStatus pli_arena_init(PliArena *arena, const PliHost *host, size_t capacity)
+{
+    *arena = (PliArena){ .host = *host, .capacity = capacity };
+    arena->block = pli_alloc(host, capacity, 1);
+    return arena->block ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+void pli_arena_free(PliArena *arena)
+{
+    pli_free(&arena->host, arena->block, arena->capacity, 1);
+    arena->block = NULL;
+}
+
+void *pli_arena_push(PliArena *arena, size_t count, size_t size)
+{
+    size_t start = (arena->used + ALIGN - 1) / ALIGN * ALIGN;
+    if (start > arena->capacity || (size != 0 && count > (arena->capacity - start) / size)) {
+        arena->overflow++;
+        return NULL;
+    }
+    arena->used = start + count * size;
+    if (arena->used > arena->peak) arena->peak = arena->used;
+    return arena->block + start;
+}

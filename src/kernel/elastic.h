@@ -1,0 +1,61 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_ELASTIC_H
+#define PLI_ELASTIC_H
+
+// The elastic kernel over samples: F = sum_a x_a (x) grad N_a, P(F) by the material's law, f_a -= V P grad N_a.
+// Arrays in, arrays out; no hierarchy. Points are numbered by the caller (compact numbers of what is live).
+// Sums have one order whatever the worker count and vector unit: the same bits.
+
+#include <pliant/body.h>
+
+typedef struct PliTetRest {
+    double grad[9]; ///< gradients of corners 1, 2, 3, shape [3, 3]; corner 0 is minus their sum
+    double volume;  ///< m3, > 0
+} PliTetRest;
+/// Rest data of each tetrahedron. PLI_BAD_MESH when one is flat or inverted; *bad is its index.
+PliStatus pli_tet_rest(const PliIndex *tets, PliIndex count, const double *x0, PliTetRest *rest, PliIndex *bad);
+
+typedef struct PliElastic PliElastic;
+typedef struct PliElasticDef {
+    PliMaterial material;
+    PliSimd simd;
+    PliIndex point_capacity, tet_capacity;
+    PliIndex sample_capacity;   ///< general samples (frames, lattices)
+    size_t sample_entry_capacity; ///< total basis functions over all samples
+} PliElasticDef;
+PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err);
+void pli_elastic_destroy(PliElastic *e);
+void pli_elastic_set_material(PliElastic *e, const PliMaterial *m);
+
+/// Replaces the live tetrahedra (never allocates). corner has shape [count, 4] in the caller's point numbers; rest and
+/// volume are indexed by the caller's element number which[i] (rest) and by i (volume: the weight left to that element).
+/// stiffness (may be NULL) multiplies the material's Young modulus, per i.
+PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner, const PliIndex *which,
+                               const PliTetRest *rest, const double *volume, const double *stiffness);
+/// Replaces the general samples. Sample s owns entries first[s] .. first[s+1] of point and grad (shape [.., 3]).
+/// f0 (shape [count, 9], may be NULL) is added to F: what passive coefficients contribute. s0 (shape [count, 6] symmetric
+/// xx yy zz yz xz xy, may be NULL) is added to the second Piola-Kirchhoff stress.
+PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
+                                  const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0);
+
+/// f += elastic (and, with v, viscous) forces on points [0, point_count).
+void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, double *f);
+/// Only tets [first, last) of the list given to set_tets, serial, added straight to f: element ticks of the multirate integrator.
+void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f);
+/// Caches what dforce and blocks need at x (rotations, S, F).
+void pli_elastic_linearize(PliElastic *e, const double *x);
+/// df += k K dx, K = df/dx at the last linearize (project = true there makes -K positive semi-definite).
+void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df);
+/// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending.
+typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
+void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
+double pli_elastic_energy(const PliElastic *e, const double *x);
+/// Number of elements with det F <= 0, and the first of them in the caller's list (PLI_NONE if none).
+PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first);
+/// Von Mises stress of tet i of the list at x, Pa; and the deformation gradient (row-major).
+double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x);
+void pli_tet_gradient(const PliIndex corner[4], const PliTetRest *rest, const double *x, double F[9]);
+/// Largest explicit step of each tet from its smallest altitude and wave speed, s (undamped).
+double pli_tet_critical_step(const PliTetRest *rest, const PliMaterial *m);
+
+#endif

@@ -1,0 +1,79 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_SCHEME_H
+#define PLI_SCHEME_H
+
+// What a scheme is, seen from the body: a fixed set of coefficients and elements, and at every moment a *cut* that says
+// which coefficients are active, which follow them, which elements are live with which weight. The body compacts a cut
+// into small arrays (PliLive) and steps those; nothing it does in a substep is longer than what is live.
+
+#include <pliant/body.h>
+#include "kernel/elastic.h"
+
+/// Filled by a scheme when its active set changes; arrays stay the scheme's and are read at once.
+typedef struct PliCut {
+    const PliIndex *active; ///< ascending
+    PliIndex active_count;
+    const double *mass; ///< lumped, kg, per active coefficient (explicit steps, and implicit ones without a matrix)
+    const double *load; ///< integral of density x basis function, kg, per active coefficient: gravity; NULL: the same as mass
+    /// Consistent mass as a symmetric matrix of scalars over active *positions* (0 .. active_count), or NULL: lumped.
+    const PliIndex *mass_first, *mass_column;
+    const double *mass_value;
+
+    const PliIndex *slave; ///< passive coefficients that live elements touch, any order
+    PliIndex slave_count;
+    const PliIndex *slave_first;  ///< slave_count + 1
+    const PliIndex *slave_column; ///< active dof numbers
+    const double *slave_weight;
+
+    const PliIndex *element; ///< live tetrahedra, ascending, into PliSchemeStatic.tets
+    const double *volume;    ///< m3, weight of each live element
+    PliIndex element_count;
+
+    /// General samples (frames, lattices), in dof numbers, active or slave; see pli_elastic_set_samples.
+    PliIndex sample_count;
+    const PliIndex *sample_first, *sample_dof;
+    const double *sample_grad, *sample_volume, *sample_stiffness, *sample_f0, *sample_s0;
+} PliCut;
+
+/// What never changes after creation.
+typedef struct PliSchemeStatic {
+    PliIndex dof_count;
+    const double *rest;         ///< dof_count Vec3
+    const uint8_t *dof_level;
+    int level_count;
+    const PliIndex *tets;       ///< all levels, in dof numbers
+    const PliTetRest *tet_rest;
+    PliIndex tet_count;
+    // capacities of whatever a cut may hold
+    PliIndex active_capacity, slave_capacity, element_capacity, sample_capacity;
+    size_t slave_entry_capacity, sample_entry_capacity, mass_entry_capacity;
+    // the body's own finest surface, used as skin until another is attached (may be NULL)
+    const double *surface_points;
+    PliIndex surface_point_count;
+    const PliIndex *surface_tris;
+    PliIndex surface_tri_count;
+} PliSchemeStatic;
+
+typedef struct PliSchemeOps {
+    PliScheme scheme;
+    void (*destroy)(void *self, const PliHost *host);
+    /// First cut, and the one a reset returns to.
+    void (*reset)(void *self);
+    void (*cut)(void *self, PliCut *cut);
+    /// Decides and applies splits and merges; x and v (full length) are handed over for every coefficient that becomes
+    /// active, with mass, momentum and energy rules of doc/schemes. Returns true when the cut changed. NULL: not adaptive.
+    bool (*adapt)(void *self, PliBody *body, double *x, double *v, double dt);
+    /// W for all passive coefficients (full length), for hosts that look at them.
+    void (*spread)(void *self, double *x);
+    /// Rows of W (all dofs from active ones). Valid until the cut changes.
+    PliRows (*levels)(void *self);
+    /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
+    PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
+    bool (*is_valid)(const void *self, PliError *err); ///< whole-structure check, for tests
+} PliSchemeOps;
+
+/// Makes a body around a scheme object; takes ownership of `self` (also on failure).
+PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self, const PliSchemeStatic *fixed, PliError *err);
+void *pli_body_self(PliBody *body);
+
+#endif
