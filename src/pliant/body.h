@@ -133,14 +133,14 @@ PLI_API PliStatus pli_body_retune(PliBody *body, const PliBodyDef *def, PliError
 // ---- the world around it ---------------------------------------------------------------------------------------------
 
 typedef enum PliToolShape { PLI_TOOL_SPHERE, PLI_TOOL_PLANE, PLI_TOOL_CAPSULE } PliToolShape;
-/// A rigid obstacle the skin must stay out of. Moves linearly over a step from where it was to where it is.
+/// A rigid obstacle the skin must stay out of. It is at `position` when a step begins and moves with `velocity` during it.
 typedef struct PliTool {
     PliToolShape shape;
     double position[3]; ///< m; plane: a point on it; capsule: first end
     double other[3];    ///< plane: outward unit normal; capsule: second end
     double velocity[3]; ///< m/s during the step
     double radius;      ///< m, sphere and capsule
-    double stiffness;   ///< N/m3, pressure per penetration depth; 0: chosen from the material and the step
+    double stiffness;   ///< N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
     double friction;    ///< Coulomb coefficient
     double force[3];    ///< N, out: reaction on the tool, mean over the last step
 } PliTool;
@@ -187,7 +187,7 @@ PLI_API void pli_body_spread_velocity(const PliBody *body, double *v);
 PLI_API void pli_body_reduce(const PliBody *body, double *f);       ///< active += W^T passive, passive = 0
 PLI_API void pli_body_project(const PliBody *body, double *d);      ///< passive and fixed = 0
 PLI_API PliRows pli_body_levels(const PliBody *body);               ///< W: all dofs from active ones (columns are dof numbers)
-/// Calls fn once per non-zero 3x3 block of W^T K W at the state of the last add_force; k9 is row-major.
+/// Calls fn with 3x3 blocks of W^T K W at the state of the last add_force; k9 is row-major; blocks of the same pair add up.
 typedef void PliBlockFn(PliIndex row_dof, PliIndex col_dof, const double k9[9], void *user);
 PLI_API void pli_body_stiffness_blocks(const PliBody *body, PliBlockFn *fn, void *user);
 typedef void PliScalarFn(PliIndex row_dof, PliIndex col_dof, double value, void *user);

@@ -8,6 +8,7 @@
 
 #include <pliant/body.h>
 #include "kernel/elastic.h"
+#include "solver/system.h"
 
 /// Filled by a scheme when its active set changes; arrays stay the scheme's and are read at once.
 typedef struct PliCut {
@@ -41,6 +42,7 @@ typedef struct PliSchemeStatic {
     const double *rest;         ///< dof_count Vec3
     const uint8_t *dof_level;
     int level_count;
+    const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     const PliIndex *tets;       ///< all levels, in dof numbers
     const PliTetRest *tet_rest;
     PliIndex tet_count;
@@ -72,8 +74,19 @@ typedef struct PliSchemeOps {
     bool (*is_valid)(const void *self, PliError *err); ///< whole-structure check, for tests
 } PliSchemeOps;
 
+/// What the integrator holds, for schemes that judge or hand over: forces, energies and steps of the current cut.
+
 /// Makes a body around a scheme object; takes ownership of `self` (also on failure).
 PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self, const PliSchemeStatic *fixed, PliError *err);
 void *pli_body_self(PliBody *body);
+const PliSchemeStatic *pli_body_static(const PliBody *body);
+/// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a direct solver.
+void pli_body_recut(PliBody *body);
+uint64_t pli_body_revision(const PliBody *body);
+/// The live system of the present cut (compact numbers) and the map from compact points to dofs.
+PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
+const PliTool *pli_body_tools(const PliBody *body, int *count);
+PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count events, energies, refusals here
+PliBodyDef *pli_body_def_mutable(PliBody *body);
 
 #endif

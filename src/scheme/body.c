@@ -1,0 +1,338 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Creation, the step, and what a host may set. The step is the table of contents: adapt, integrate, spread, check.
+#include "scheme/body.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/timer.h"
+#include "base/vec.h"
+
+static PliStatus check_def(const PliBodyDef *d, PliError *err)
+{
+    if (d->cookie != PLI_DEF_COOKIE) return pli_refuse(err, PLI_BAD_ARGUMENT, "the definition was not made by a pli_*_default function");
+    PliStatus status = pli_material_check(&d->material, err);
+    if (status != PLI_OK) return status;
+    const PliCriterionDef *c = &d->criterion;
+    if (!(c->threshold > 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: threshold must be > 0, not %g", c->threshold);
+    if (!(c->coarsen > 0.0 && c->coarsen < 1.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: coarsen must be in (0, 1), not %g", c->coarsen);
+    if (c->hold < 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: hold must be >= 0 decisions, not %d", c->hold);
+    if (!(c->interval >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: interval must be >= 0 s, not %g", c->interval);
+    if (!(c->smallest_size >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: smallest_size must be >= 0 m, not %g", c->smallest_size);
+    if (!(c->budget_ms >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: budget must be >= 0 ms, not %g", c->budget_ms);
+    if (!(d->courant > 0.0 && d->courant <= 1.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
+    if (!(d->mass_damping >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "mass damping must be >= 0 1/s, not %g", d->mass_damping);
+    if (!(d->rayleigh_stiffness >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
+    if (d->cg_iterations < 1) return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
+    if (!(d->cg_tolerance > 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "cg tolerance must be > 0, not %g", d->cg_tolerance);
+    for (int i = 0; i < 3; ++i)
+        if (!isfinite(d->gravity[i])) return pli_refuse(err, PLI_BAD_ARGUMENT, "gravity is not finite");
+    return PLI_OK;
+}
+
+static void copy_definition(PliBody *b)
+{
+    PliSystem *s = &b->system;
+    memcpy(s->gravity, b->def.gravity, sizeof s->gravity);
+    s->mass_damping = b->def.mass_damping;
+    s->rayleigh_stiffness = b->def.rayleigh_stiffness;
+    s->material_damping = b->def.material.damping;
+    b->implicit.solver = b->def.linear_solver;
+    b->implicit.iterative = (PliIterative){ b->def.cg_iterations, b->def.cg_tolerance };
+}
+
+static double diagonal_of(const double *x, PliIndex count)
+{
+    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
+    for (PliIndex i = 0; i < count; ++i)
+        for (int d = 0; d < 3; ++d) lo[d] = fmin(lo[d], x[3 * (size_t)i + d]), hi[d] = fmax(hi[d], x[3 * (size_t)i + d]);
+    return count ? v3_distance(lo, hi) : 0.0;
+}
+
+PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self, const PliSchemeStatic *fixed, PliError *err)
+{
+    PliBody *b = NULL;
+    if (check_def(def, err) != PLI_OK) goto fail;
+    b = PLI_NEW(host, 1, PliBody);
+    if (!b) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body");
+        goto fail;
+    }
+    b->host = *host;
+    b->def = *def;
+    b->ops = ops;
+    b->self = self;
+    b->fixed = *fixed;
+    b->bytes = sizeof *b;
+    b->system.host = *host;
+    b->size = diagonal_of(fixed->rest, fixed->dof_count);
+    PliElasticDef elastic = { def->material, pli_simd_best(), fixed->active_capacity + fixed->slave_capacity, fixed->element_capacity,
+                              fixed->sample_capacity, fixed->sample_entry_capacity };
+    b->system.elastic = pli_elastic_create(host, &elastic, err);
+    if (!b->system.elastic) goto fail;
+    if (pli_live_create(b) != PLI_OK) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", fixed->dof_count);
+        goto fail;
+    }
+    copy_definition(b);
+    if (def->integrator == PLI_IMPLICIT && def->linear_solver == PLI_SOLVE_LDL) {
+        b->implicit.matrix = pli_block_matrix_create(host);
+        if (!b->implicit.matrix) goto fail;
+    }
+    ops->reset(self);
+    pli_body_recut(b);
+    if (fixed->surface_point_count && pli_body_default_skin(b, err) != PLI_OK) goto fail;
+    return b;
+fail:
+    if (b)
+        pli_body_destroy(b);
+    else
+        ops->destroy(self, host);
+    return NULL;
+}
+
+void pli_body_destroy(PliBody *b)
+{
+    if (!b) return;
+    PliHost host = b->host;
+    pli_contact_destroy(b->contact);
+    if (b->skin) PLI_FREE(&host, b->skin_before, 3 * (size_t)b->skin->point_count);
+    pli_skin_destroy(b->skin);
+    pli_block_matrix_destroy(b->implicit.matrix);
+    pli_elastic_destroy(b->system.elastic);
+    pli_live_destroy(b);
+    b->ops->destroy(b->self, &host);
+    PLI_FREE(&host, b, 1);
+}
+
+PliScheme pli_body_scheme(const PliBody *b) { return b->ops->scheme; }
+const PliBodyDef *pli_body_def(const PliBody *b) { return &b->def; }
+PliBodyDef *pli_body_def_mutable(PliBody *b) { return &b->def; }
+PliIndex pli_body_dof_count(const PliBody *b) { return b->fixed.dof_count; }
+const double *pli_body_rest(const PliBody *b) { return b->fixed.rest; }
+int pli_body_level_count(const PliBody *b) { return b->fixed.level_count; }
+const uint8_t *pli_body_dof_level(const PliBody *b) { return b->fixed.dof_level; }
+PliActive pli_body_active(const PliBody *b) { return (PliActive){ b->live.dof, b->system.active_count, b->revision }; }
+void *pli_body_self(PliBody *b) { return b->self; }
+const PliSchemeStatic *pli_body_static(const PliBody *b) { return &b->fixed; }
+uint64_t pli_body_revision(const PliBody *b) { return b->revision; }
+PliStats *pli_body_stats_mutable(PliBody *b) { return &b->stats; }
+
+PliSystem *pli_body_system(PliBody *b, const PliIndex **dof)
+{
+    if (dof) *dof = b->live.dof;
+    return &b->system;
+}
+
+const PliTool *pli_body_tools(const PliBody *b, int *count)
+{
+    *count = b->tool_count;
+    return b->tools;
+}
+
+PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
+{
+    for (PliIndex i = 0; i < count; ++i)
+        if (dofs[i] >= b->fixed.dof_count)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "fixed coefficient %u does not exist, the body has %u", dofs[i], b->fixed.dof_count);
+    memset(b->is_fixed, 0, b->fixed.dof_count);
+    for (PliIndex i = 0; i < count; ++i) b->is_fixed[dofs[i]] = 1;
+    pli_body_recut(b);
+    return PLI_OK;
+}
+
+void pli_body_set_gravity(PliBody *b, const double g[3])
+{
+    memcpy(b->def.gravity, g, sizeof b->def.gravity);
+    memcpy(b->system.gravity, g, sizeof b->system.gravity);
+}
+
+PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
+{
+    PliStatus status = check_def(def, err);
+    if (status != PLI_OK) return status;
+    if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
+    b->def = *def;
+    copy_definition(b);
+    pli_elastic_set_material(b->system.elastic, &def->material);
+    for (PliIndex e = 0; e < b->fixed.tet_count; ++e) b->element_step[e] = pli_tet_critical_step(&b->fixed.tet_rest[e], &def->material);
+    pli_body_recut(b);
+    return PLI_OK;
+}
+
+void pli_body_reset(PliBody *b, const PliState *s)
+{
+    b->ops->reset(b->self);
+    memset(&b->stats, 0, sizeof b->stats);
+    pli_body_recut(b);
+    if (b->skin) pli_skin_reset(b->skin);
+    memcpy(s->x, b->fixed.rest, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
+    memset(s->v, 0, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
+}
+
+bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
+{
+    if (!b->ops->adapt || !b->def.adapt) return false;
+    const double begin = pli_cpu_ms();
+    const uint64_t before = b->revision;
+    // what the skin shows now must still be what it shows after the event
+    const bool watch = b->skin && b->skin->point_count > 0;
+    if (watch && b->skin->packed_revision != 0) pli_body_skin_positions(b, s->x, b->skin_before);
+    const bool shown = watch && b->skin->packed_revision != 0;
+    const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
+    if (changed && b->revision == before) pli_body_recut(b);
+    if (changed && shown) {
+        pli_body_skin_compose(b);
+        pli_skin_absorb(b->skin, b->skin_before, s->x);
+    }
+    b->stats.adapt_ms += pli_cpu_ms() - begin;
+    return changed;
+}
+
+// ---- the step ------------------------------------------------------------------------------------------------------------
+
+static int substeps_for(const PliBody *b, double dt)
+{
+    const double h = pli_damped_step(b->def.courant * b->live.critical_step, b->def.material.damping);
+    int n = (int)ceil(dt / h - 1e-9);
+    if (n < 1) n = 1;
+    const int period = 1 << (b->ticks.group_count - 1);
+    return (n + period - 1) / period * period;
+}
+
+// contact of the tools and forces of the host, on compact points
+static void hook_force(void *self, double t, double h, const double *x, const double *v, double *f)
+{
+    PliBody *b = self;
+    if (b->contact && b->tool_count) pli_contact_add_force(b->contact, t, h, x, v, f);
+    if (!b->state->external) return;
+    const PliIndex points = b->system.active_count + b->system.slave_count;
+    pli_live_scatter(b, b->full_x, b->full_v);
+    memset(b->full_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
+    b->state->external(b->full_x, b->full_v, t, b->full_f, b->state->external_user);
+    pli_body_reduce(b, b->full_f);
+    for (PliIndex i = 0; i < points; ++i) v3_add(f + 3 * (size_t)i, f + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i]);
+}
+
+static void hook_correct(void *self, double t, double h, double *x, double *v)
+{
+    PliBody *b = self;
+    pli_contact_correct(b->contact, t, h, x, v);
+}
+
+static void hook_diagonal(void *self, double *blocks)
+{
+    PliBody *b = self;
+    pli_contact_add_diagonal(b->contact, blocks);
+}
+
+static void begin_hooks(PliBody *b, const PliState *s, double dt)
+{
+    PliSystem *sys = &b->system;
+    b->state = s;
+    sys->self = b;
+    sys->add_force = NULL, sys->correct = NULL, sys->add_diagonal = NULL;
+    if (b->tool_count) {
+        pli_body_contact_begin(b, dt);
+        bool penalty = b->contact->stiffness > 0.0;
+        for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
+        if (penalty) sys->add_force = hook_force, sys->add_diagonal = hook_diagonal;
+        sys->correct = hook_correct;
+    }
+    if (s->external) {
+        sys->add_force = hook_force;
+        // coefficients nothing live touches keep what the host gave
+        memcpy(b->full_x, s->x, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
+        memcpy(b->full_v, s->v, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
+    }
+    sys->f_ext = NULL;
+    if (s->f_ext) {
+        memcpy(b->full_f, s->f_ext, 3 * (size_t)b->fixed.dof_count * sizeof *s->f_ext);
+        pli_body_reduce(b, b->full_f);
+        for (PliIndex i = 0; i < sys->active_count; ++i)
+            memcpy(b->live.f_ext + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+        sys->f_ext = b->live.f_ext;
+    }
+}
+
+static bool all_finite(const PliBody *b)
+{
+    const double limit = 1e6 * b->size;
+    const size_t n = 3 * (size_t)b->system.active_count;
+    for (size_t i = 0; i < n; ++i)
+        if (!(fabs(b->live.x[i]) < limit) || !isfinite(b->live.v[i])) return false;
+    return true;
+}
+
+PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
+{
+    PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
+    const double begin = pli_cpu_ms();
+    PliStats *stats = &b->stats;
+    stats->adapt_ms = stats->solve_ms = 0.0;
+    const uint64_t refined = stats->refined, coarsened = stats->coarsened;
+    pli_body_adapt(b, s, dt);
+
+    pli_live_gather(b, s->x, s->v);
+    const size_t n = 3 * (size_t)b->system.active_count;
+    memcpy(b->live.x_saved, b->live.x, n * sizeof(double));
+    memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
+    begin_hooks(b, s, dt);
+    const double start = pli_cpu_ms();
+    if (b->def.integrator == PLI_IMPLICIT) {
+        if (b->implicit.solver == PLI_SOLVE_LDL && b->pattern_revision != b->revision) {
+            pli_elastic_linearize(b->system.elastic, b->live.x);
+            info.finite = pli_implicit_pattern(&b->system, &b->implicit, NULL) == PLI_OK;
+            b->pattern_revision = b->revision;
+        }
+        info.cg_iterations = info.finite ? pli_implicit_step(&b->system, &b->implicit, dt) : -1;
+        info.finite = info.cg_iterations >= 0;
+        info.substeps = 1;
+    } else {
+        info.substeps = substeps_for(b, dt);
+        pli_explicit_step(&b->system, &b->ticks, dt, info.substeps);
+    }
+    stats->substep = dt / info.substeps;
+    stats->solve_ms = pli_cpu_ms() - start;
+    if (b->tool_count) pli_contact_end(b->contact);
+    info.inverted = pli_elastic_inverted(b->system.elastic, b->live.x, &info.bad_element);
+    if (info.bad_element != PLI_NONE && info.bad_element < b->live.element_count) info.bad_element = b->live.element[info.bad_element];
+    info.finite = info.finite && all_finite(b);
+    if (!info.finite) {
+        memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
+        memcpy(b->live.v, b->live.v_saved, n * sizeof(double));
+        pli_system_spread(&b->system, b->live.x);
+        pli_system_spread(&b->system, b->live.v);
+    }
+    pli_live_scatter(b, s->x, s->v);
+    if (b->def.spread) {
+        pli_body_spread(b, s->x);
+        pli_body_spread_velocity(b, s->v);
+    }
+    if (b->skin) pli_skin_fade(b->skin, exp(-dt / 0.1));
+    b->state = NULL;
+    info.refined = (PliIndex)(stats->refined - refined);
+    info.coarsened = (PliIndex)(stats->coarsened - coarsened);
+    stats->steps++;
+    stats->step_ms = pli_cpu_ms() - begin;
+    return info;
+}
+
+PliStats pli_body_stats(const PliBody *b)
+{
+    PliStats stats = b->stats;
+    stats.bytes = b->bytes;
+    return stats;
+}
+
+uint64_t pli_body_hash(const PliBody *b, const PliState *s)
+{
+    uint64_t h = pli_hash(PLI_HASH_SEED, b->live.dof, b->system.active_count * sizeof(PliIndex));
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        h = pli_hash(h, s->x + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+        h = pli_hash(h, s->v + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+    }
+    return h;
+}

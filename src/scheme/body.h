@@ -1,0 +1,75 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_BODY_PRIVATE_H
+#define PLI_BODY_PRIVATE_H
+
+#include "base/memory.h"
+#include "scheme/scheme.h"
+#include "solver/system.h"
+#include "surface/contact.h"
+#include "surface/skin.h"
+
+/// The cut in compact numbers: active points 0 .. active_count, then slaves.
+typedef struct PliLive {
+    PliIndex *dof;      ///< compact -> dof
+    PliIndex *position; ///< dof -> compact, PLI_NONE when not live
+    PliIndex *slave_first, *slave_column;
+    double *slave_weight;
+    double *mass, *inv_mass, *load;
+    uint8_t *fixed;
+    PliIndex *mass_first, *mass_column;
+    double *mass_value;
+    PliIndex *corner;  ///< shape [element_count, 4], compact numbers, in tick order
+    PliIndex *element; ///< live elements in tick order, numbers of the scheme
+    double *volume;
+    PliIndex *sample_point; ///< compact numbers
+    PliIndex element_count, sample_count, group_first[9];
+    double critical_step; ///< s, smallest over live elements, undamped
+    double *x, *v, *f, *f_ext; ///< compact state
+    double *x_saved, *v_saved; ///< to restore after a failed step
+} PliLive;
+
+struct PliBody {
+    PliHost host;
+    PliBodyDef def;
+    const PliSchemeOps *ops;
+    void *self;
+    PliSchemeStatic fixed;
+    size_t bytes;
+
+    uint8_t *is_fixed;      ///< per dof
+    double *element_step;   ///< s, critical step per tetrahedron, once
+    PliIndex *tick_scratch; ///< element order while compacting
+    PliLive live;
+    PliSystem system;
+    PliImplicit implicit;
+    PliTicks ticks;
+    uint64_t revision;
+    uint64_t pattern_revision;
+    PliIndex point_capacity;
+    double *work;
+
+    PliSkin *skin;
+    double *skin_before;
+    PliContact *contact;
+    PliTool *tools;
+    int tool_count;
+
+    const PliState *state; ///< the host's, during a step
+    double *full_x, *full_v, *full_f; ///< dof_count Vec3, for PliState.external
+    double time_in_step;
+
+    double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
+    PliStats stats;
+};
+
+// body_live.c
+PliStatus pli_live_create(PliBody *body);
+void pli_live_destroy(PliBody *body);
+void pli_live_gather(PliBody *body, const double *x, const double *v); ///< full -> compact, active and slaves
+void pli_live_scatter(const PliBody *body, double *x, double *v);
+// body_skin.c
+PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+void pli_body_contact_begin(PliBody *body, double dt);
+void pli_body_skin_compose(const PliBody *body);
+
+#endif

@@ -1,0 +1,133 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// The body's skin: attaching a surface, its rows for hosts, and the candidates of tool contact.
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "scheme/body.h"
+
+enum { LOCATE_MAX = 64 };
+
+PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_count, const PliIndex *tris, PliIndex tri_count, PliError *err)
+{
+    if (point_count == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "a skin needs points");
+    for (PliIndex i = 0; i < 3 * tri_count; ++i)
+        if (tris[i] >= point_count) return pli_refuse(err, PLI_BAD_MESH, "skin triangle %u uses point %u of %u", i / 3, tris[i], point_count);
+    PliTransfer *base = pli_transfer_create(&b->host, point_count, (size_t)point_count * LOCATE_MAX);
+    double *before = PLI_NEW(&b->host, 3 * (size_t)point_count, double);
+    if (!base || !before) goto no_memory;
+    pli_transfer_clear(base, b->fixed.dof_count);
+    for (PliIndex i = 0; i < point_count; ++i) {
+        PliIndex column[LOCATE_MAX];
+        double weight[LOCATE_MAX];
+        const double *p = points + 3 * (size_t)i;
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) {
+            pli_transfer_destroy(base);
+            PLI_FREE(&b->host, before, 3 * (size_t)point_count);
+            return pli_refuse(err, PLI_BAD_MESH, "skin point %u is not finite", i);
+        }
+        const PliIndex count = b->ops->locate(b->self, p, column, weight, LOCATE_MAX);
+        if (pli_transfer_push(base, column, weight, count) != PLI_OK) goto no_memory;
+    }
+    PliSkin *skin = pli_skin_create(&b->host, b->fixed.dof_count, points, point_count, tris, tri_count, base);
+    base = NULL; // the skin's, also when it could not be made
+    if (!skin) goto no_memory;
+    if (b->skin) PLI_FREE(&b->host, b->skin_before, 3 * (size_t)b->skin->point_count);
+    pli_skin_destroy(b->skin);
+    pli_contact_destroy(b->contact);
+    b->contact = NULL;
+    b->skin = skin;
+    b->skin_before = before;
+    if (b->tool_count) return pli_body_set_tools(b, b->tools, b->tool_count, err);
+    return PLI_OK;
+no_memory:
+    pli_transfer_destroy(base);
+    PLI_FREE(&b->host, before, 3 * (size_t)point_count);
+    return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a skin of %u points", point_count);
+}
+
+PliStatus pli_body_default_skin(PliBody *b, PliError *err)
+{
+    const PliSchemeStatic *f = &b->fixed;
+    return pli_body_attach_skin(b, f->surface_points, f->surface_point_count, f->surface_tris, f->surface_tri_count, err);
+}
+
+PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *err)
+{
+    if (count < 0 || count > PLI_TOOL_MAX) return pli_refuse(err, PLI_BAD_ARGUMENT, "a body takes up to %d tools, not %d", PLI_TOOL_MAX, count);
+    if (count && !b->skin) return pli_refuse(err, PLI_BAD_ARGUMENT, "tools need a skin to touch");
+    if (count && !b->contact) {
+        b->contact = pli_contact_create(&b->host, b->skin->point_count * 2);
+        if (!b->contact) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the contact of %u skin points", b->skin->point_count);
+    }
+    b->tools = tools;
+    b->tool_count = count;
+    return PLI_OK;
+}
+
+// the composed rows of every skin point, brought up to date
+void pli_body_skin_compose(const PliBody *b)
+{
+    if (!b->skin) return;
+    pli_skin_compose_all(b->skin, b->ops->levels(b->self), b->fixed.row_revision, b->revision, b->fixed.dof_level);
+}
+
+PliIndex pli_body_skin_count(const PliBody *b) { return b->skin ? b->skin->point_count : 0; }
+
+const PliIndex *pli_body_skin_tris(const PliBody *b, PliIndex *tri_count)
+{
+    *tri_count = b->skin ? b->skin->tri_count : 0;
+    return b->skin ? b->skin->tris : NULL;
+}
+
+PliRows pli_body_skin_rows(const PliBody *b)
+{
+    if (!b->skin) return (PliRows){ 0 };
+    pli_body_skin_compose(b);
+    return pli_skin_rows(b->skin, b->revision);
+}
+
+const uint8_t *pli_body_skin_level(const PliBody *b)
+{
+    if (!b->skin) return NULL;
+    (void)pli_body_skin_rows(b);
+    return b->skin->level;
+}
+
+void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
+{
+    if (!b->skin) return;
+    pli_rows_apply(pli_body_skin_rows(b), x, points);
+    for (size_t i = 0; i < 3 * (size_t)b->skin->point_count; ++i) points[i] += b->skin->offset[i];
+}
+
+// Points that a tool may reach during the step: its present distance against what both can move, with a margin.
+void pli_body_contact_begin(PliBody *b, double dt)
+{
+    PliContact *c = b->contact;
+    PliSkin *skin = b->skin;
+    c->tool = b->tools;
+    c->tool_count = b->tool_count;
+    // pressure that dents the material by a fiftieth of the body: stiff against it, still soft for an implicit step
+    c->stiffness = b->def.integrator == PLI_IMPLICIT ? 50.0 * b->def.material.young / b->size : 0.0;
+    pli_contact_begin(c, b->live.inv_mass, dt);
+    (void)pli_body_skin_rows(b);
+    double fastest = 0.0;
+    for (PliIndex i = 0; i < b->system.active_count; ++i) fastest = fmax(fastest, v3_dot(b->live.v + 3 * (size_t)i, b->live.v + 3 * (size_t)i));
+    fastest = sqrt(fastest);
+    for (PliIndex i = 0; i < skin->point_count; ++i) {
+        const size_t row = (size_t)i * PLI_SKIN_ROW;
+        double p[3];
+        v3_copy(p, skin->offset + 3 * (size_t)i);
+        for (PliIndex k = 0; k < skin->entries[i]; ++k)
+            v3_madd(p, skin->weight[row + k], b->live.x + 3 * (size_t)b->live.position[skin->column[row + k]]);
+        for (int t = 0; t < b->tool_count; ++t) {
+            double n[3];
+            const double reach = dt * (fastest + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
+            if (pli_tool_distance(&b->tools[t], 0.0, p, n) > reach) continue;
+            PliIndex column[PLI_SKIN_ROW];
+            for (PliIndex k = 0; k < skin->entries[i]; ++k) column[k] = b->live.position[skin->column[row + k]];
+            (void)pli_contact_add(c, i, t, column, skin->weight + row, skin->entries[i], skin->offset + 3 * (size_t)i, skin->area[i], b->live.x);
+        }
+    }
+}

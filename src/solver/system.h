@@ -1,0 +1,75 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_SYSTEM_H
+#define PLI_SYSTEM_H
+
+// What an integrator steps: the live part of a body in compact numbers, active points first, then slaves.
+// Integrators know neither hierarchy nor scheme; hooks bring in the world around the body.
+
+#include "kernel/elastic.h"
+#include "solver/linear.h"
+
+typedef struct PliSystem {
+    PliHost host;
+    PliIndex active_count, slave_count;
+    PliRows slaves; ///< slave_count rows over active positions
+    bool drop_slave_forces; ///< the paper's coupling: reactions on slaves are lost (doc/schemes/tetlod.md)
+    PliElastic *elastic;
+    PliIndex tet_count;     ///< tetrahedra in `elastic`, ordered by tick group
+    const double *mass;     ///< kg, lumped
+    const double *inv_mass; ///< 1/kg, 0 where fixed
+    const uint8_t *fixed;
+    const double *load; ///< kg, gravity acts on it
+    const PliIndex *mass_first, *mass_column; ///< consistent mass over active positions, or NULL
+    const double *mass_value;
+    double gravity[3];
+    double mass_damping;       ///< 1/s
+    double rayleigh_stiffness; ///< s, implicit only
+    double material_damping;   ///< s, strain-rate damping inside `elastic`
+    double *x, *v, *f; ///< active_count + slave_count Vec3
+    const double *f_ext; ///< active_count Vec3, held during the step, or NULL
+    double *work;        ///< lent scratch, pli_implicit_workspace doubles
+
+    // ---- hooks, NULL when there is nothing to do -------------------------------------------------------------------
+    /// f += forces that depend on the state, on active and slave points; `t` is the time since the start of the step.
+    void (*add_force)(void *self, double t, double h, const double *x, const double *v, double *f);
+    /// Corrects x and v of active points in place after a drift (contact as a constraint).
+    void (*correct)(void *self, double t, double h, double *x, double *v);
+    /// Adds a majoriser of the hook's stiffness to the diagonal, 9 doubles per active point (implicit steps).
+    void (*add_diagonal)(void *self, double *blocks);
+    void *self;
+} PliSystem;
+
+void pli_system_spread(const PliSystem *s, double *a);                 ///< slaves of one field from its active part
+void pli_system_gather(const PliSystem *s, double *f);                 ///< active += W^T slaves
+void pli_system_mass(const PliSystem *s, const double *p, double *y);  ///< y = M p on active points
+
+// ---- explicit ----------------------------------------------------------------------------------------------------------
+
+/// Groups of tetrahedra that tick together: group g holds tets [first[g], first[g+1]) and is evaluated every 2^g substeps.
+typedef struct PliTicks {
+    int group_count; ///< 1: single rate
+    PliIndex first[9];
+} PliTicks;
+/// Symplectic Euler with `substeps` equal drifts (a multiple of 2^(groups-1)). Every position drifts in every substep; an
+/// element kicks its corners with its own power-of-two impulse, which keeps momentum (asynchronous variational integrator).
+void pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int substeps);
+/// The largest stable step of an oscillator whose undamped limit is h, with stiffness-proportional damping beta.
+double pli_damped_step(double h, double beta);
+
+// ---- implicit ----------------------------------------------------------------------------------------------------------
+
+size_t pli_implicit_workspace(PliIndex point_capacity); ///< doubles
+typedef struct PliImplicit {
+    PliLinearSolver solver;
+    PliIterative iterative;
+    PliBlockMatrix *matrix; ///< pattern sealed by pli_implicit_pattern when solver is PLI_SOLVE_LDL
+} PliImplicit;
+/// (Re)builds the pattern of W^T K W + M after the cut changed. May allocate: called at events, not in steps of a fixed cut.
+PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *implicit, PliError *err);
+/// One linearised implicit Euler step. @return iterations (1 for a direct solve), or -1 when the solve failed.
+int pli_implicit_step(PliSystem *s, PliImplicit *implicit, double dt);
+/// Calls fn with every block of W^T K W over active positions at the last linearize; blocks of one pair add up.
+typedef void PliReducedFn(PliIndex row, PliIndex column, const double k9[9], void *user);
+void pli_system_stiffness_blocks(const PliSystem *s, PliReducedFn *fn, void *user);
+
+#endif

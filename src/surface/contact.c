@@ -1,0 +1,202 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "surface/contact.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+
+PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity)
+{
+    PliContact *c = PLI_NEW(host, 1, PliContact);
+    if (!c) return NULL;
+    c->host = *host;
+    c->capacity = point_capacity;
+    c->entry_capacity = point_capacity * 24;
+    c->point = PLI_NEW(host, point_capacity, PliIndex);
+    c->tool_of = PLI_NEW(host, point_capacity, uint8_t);
+    c->first = PLI_NEW(host, (size_t)point_capacity + 1, PliIndex);
+    c->column = PLI_NEW(host, c->entry_capacity, PliIndex);
+    c->weight = PLI_NEW(host, c->entry_capacity, double);
+    c->compliance = PLI_NEW(host, point_capacity, double);
+    c->offset = PLI_NEW(host, 3 * (size_t)point_capacity, double);
+    c->area = PLI_NEW(host, point_capacity, double);
+    c->allowed = PLI_NEW(host, point_capacity, double);
+    c->touching = PLI_NEW(host, point_capacity, uint8_t);
+    if (!c->point || !c->tool_of || !c->first || !c->column || !c->weight || !c->compliance || !c->offset || !c->area || !c->allowed ||
+        !c->touching) {
+        pli_contact_destroy(c);
+        return NULL;
+    }
+    return c;
+}
+
+void pli_contact_destroy(PliContact *c)
+{
+    if (!c) return;
+    PliHost host = c->host;
+    PLI_FREE(&host, c->point, c->capacity);
+    PLI_FREE(&host, c->tool_of, c->capacity);
+    PLI_FREE(&host, c->first, (size_t)c->capacity + 1);
+    PLI_FREE(&host, c->column, c->entry_capacity);
+    PLI_FREE(&host, c->weight, c->entry_capacity);
+    PLI_FREE(&host, c->compliance, c->capacity);
+    PLI_FREE(&host, c->offset, 3 * (size_t)c->capacity);
+    PLI_FREE(&host, c->area, c->capacity);
+    PLI_FREE(&host, c->allowed, c->capacity);
+    PLI_FREE(&host, c->touching, c->capacity);
+    PLI_FREE(&host, c, 1);
+}
+
+// Tools are where they are when the step begins and move with their velocity during it.
+double pli_tool_distance(const PliTool *tool, double t, const double p[3], double normal[3])
+{
+    double d[3], at[3];
+    v3_copy(at, tool->position);
+    v3_madd(at, t, tool->velocity);
+    v3_sub(d, p, at);
+    if (tool->shape == PLI_TOOL_PLANE) {
+        v3_copy(normal, tool->other);
+        return v3_dot(d, tool->other);
+    }
+    if (tool->shape == PLI_TOOL_CAPSULE) {
+        double axis[3];
+        v3_sub(axis, tool->other, tool->position);
+        const double length2 = v3_dot(axis, axis);
+        double s = length2 > 0.0 ? v3_dot(d, axis) / length2 : 0.0;
+        s = s < 0.0 ? 0.0 : s > 1.0 ? 1.0 : s;
+        v3_madd(d, -s, axis);
+    }
+    const double r = v3_norm(d);
+    if (r > 0.0) {
+        for (int k = 0; k < 3; ++k) normal[k] = d[k] / r;
+    } else {
+        normal[0] = 0.0, normal[1] = 1.0, normal[2] = 0.0;
+    }
+    return r - tool->radius;
+}
+
+void pli_contact_begin(PliContact *c, const double *inv_mass, double dt)
+{
+    c->count = 0;
+    c->first[0] = 0;
+    c->inv_mass = inv_mass;
+    c->dt = dt;
+    memset(c->impulse, 0, sizeof c->impulse);
+}
+
+static void candidate_point(const PliContact *c, PliIndex i, const double *x, double p[3])
+{
+    v3_copy(p, c->offset + 3 * (size_t)i);
+    for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k) v3_madd(p, c->weight[k], x + 3 * (size_t)c->column[k]);
+}
+
+bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *column, const double *weight, PliIndex entries,
+                     const double offset[3], double area, const double *x)
+{
+    const PliIndex i = c->count, at = c->first[i];
+    if (i == c->capacity || at + entries > c->entry_capacity) return false;
+    double compliance = 0.0;
+    for (PliIndex k = 0; k < entries; ++k) {
+        c->column[at + k] = column[k];
+        c->weight[at + k] = weight[k];
+        compliance += weight[k] * weight[k] * c->inv_mass[column[k]];
+    }
+    if (compliance == 0.0) return true; // hangs on fixed coefficients only: nothing can move it
+    c->point[i] = point;
+    c->tool_of[i] = (uint8_t)tool;
+    c->compliance[i] = compliance;
+    v3_copy(c->offset + 3 * (size_t)i, offset);
+    c->area[i] = area;
+    c->first[i + 1] = at + entries;
+    double p[3], n[3];
+    candidate_point(c, i, x, p);
+    const double gap = pli_tool_distance(&c->tool[tool], 0.0, p, n);
+    c->allowed[i] = gap < 0.0 ? -gap : 0.0;
+    c->touching[i] = 0;
+    c->count++;
+    return true;
+}
+
+static double tool_stiffness(const PliContact *c, const PliTool *tool)
+{
+    return tool->stiffness > 0.0 ? tool->stiffness : c->stiffness;
+}
+
+void pli_contact_add_force(void *self, double t, double h, const double *x, const double *v, double *f)
+{
+    PliContact *c = self;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        const PliTool *tool = &c->tool[c->tool_of[i]];
+        const double k = tool_stiffness(c, tool) * c->area[i];
+        if (k == 0.0) continue;
+        double p[3], n[3];
+        candidate_point(c, i, x, p);
+        const double gap = pli_tool_distance(tool, t, p, n);
+        c->touching[i] = gap < 0.0;
+        if (gap >= 0.0) continue;
+        double force[3] = { -k * gap * n[0], -k * gap * n[1], -k * gap * n[2] };
+        if (tool->friction > 0.0) {
+            double u[3] = { 0.0, 0.0, 0.0 };
+            for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) v3_madd(u, c->weight[e], v + 3 * (size_t)c->column[e]);
+            v3_madd(u, -1.0, tool->velocity);
+            v3_madd(u, -v3_dot(u, n), n);
+            const double speed = v3_norm(u), most = -tool->friction * k * gap;
+            const double stick = speed / (c->compliance[i] * h); // force that stops the point in this substep
+            if (speed > 0.0) v3_madd(force, -fmin(stick, most) / speed, u);
+        }
+        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) v3_madd(f + 3 * (size_t)c->column[e], c->weight[e], force);
+        v3_madd(c->impulse + 3 * c->tool_of[i], -h, force);
+    }
+}
+
+void pli_contact_correct(void *self, double t, double h, double *x, double *v)
+{
+    PliContact *c = self;
+    const double left = 1.0 - t / c->dt; // part of the step still to come
+    for (PliIndex i = 0; i < c->count; ++i) {
+        const PliTool *tool = &c->tool[c->tool_of[i]];
+        if (tool_stiffness(c, tool) > 0.0) continue;
+        double p[3], n[3];
+        candidate_point(c, i, x, p);
+        const double gap = pli_tool_distance(tool, t, p, n) + c->allowed[i] * (left > 0.0 ? left : 0.0);
+        if (gap >= 0.0) continue;
+        double move[3] = { -gap * n[0], -gap * n[1], -gap * n[2] };
+        if (tool->friction > 0.0) {
+            double u[3] = { 0.0, 0.0, 0.0 };
+            for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) v3_madd(u, c->weight[e], v + 3 * (size_t)c->column[e]);
+            v3_madd(u, -1.0, tool->velocity);
+            v3_madd(u, -v3_dot(u, n), n);
+            const double slip = v3_norm(u) * h, most = -tool->friction * gap;
+            if (slip > 0.0) v3_madd(move, -fmin(slip, most) * h / slip, u);
+        }
+        const double s = 1.0 / c->compliance[i];
+        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) {
+            const double w = s * c->weight[e] * c->inv_mass[c->column[e]];
+            v3_madd(x + 3 * (size_t)c->column[e], w, move);
+            v3_madd(v + 3 * (size_t)c->column[e], w / h, move);
+        }
+        v3_madd(c->impulse + 3 * c->tool_of[i], -s / h, move);
+    }
+}
+
+void pli_contact_add_diagonal(void *self, double *blocks)
+{
+    PliContact *c = self;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        if (!c->touching[i]) continue;
+        const double k = tool_stiffness(c, &c->tool[c->tool_of[i]]) * c->area[i];
+        double sum = 0.0;
+        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) sum += fabs(c->weight[e]);
+        // row sums of |w_a w_b| k: the diagonal matrix that is never softer than the contact itself
+        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e)
+            for (int d = 0; d < 3; ++d) blocks[9 * (size_t)c->column[e] + 4 * (size_t)d] += k * fabs(c->weight[e]) * sum;
+    }
+}
+
+void pli_contact_end(PliContact *c)
+{
+    for (int t = 0; t < c->tool_count; ++t)
+        for (int d = 0; d < 3; ++d) c->tool[t].force[d] = c->impulse[3 * t + d] / c->dt;
+}

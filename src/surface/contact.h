@@ -1,0 +1,48 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_CONTACT_H
+#define PLI_CONTACT_H
+
+// Rigid tools against skin points, evaluated inside every substep on the few points near a tool.
+// Default: a constraint. A point inside a tool is moved out over the substeps of a frame (Debunne 2001, section 4.2), with
+// 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool.
+// With a stiffness: a pressure proportional to depth (penalty), for comparison and for implicit steps.
+
+#include <pliant/body.h>
+
+typedef struct PliContact {
+    PliHost host;
+    PliTool *tool; ///< the host's, borrowed
+    int tool_count;
+    // candidates of this step: points that may touch
+    PliIndex count, capacity, entry_capacity;
+    PliIndex *point;          ///< skin point
+    uint8_t *tool_of;
+    PliIndex *first, *column; ///< rows over active positions
+    double *weight;
+    double *compliance; ///< sum w^2 / m, 1/kg
+    double *offset;     ///< m, fading skin offset of the candidate
+    double *area;       ///< m2
+    uint8_t *touching;  ///< penalty: pressed in this step
+    double *allowed;    ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
+    double impulse[3 * 8]; ///< N s, per tool, over the step
+    const double *inv_mass; ///< per active position
+    double stiffness;       ///< N/m3 where a tool gives none and constraints are impossible (implicit)
+    double dt;
+} PliContact;
+enum { PLI_TOOL_MAX = 8 };
+
+PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity);
+void pli_contact_destroy(PliContact *c);
+/// Signed distance of p to the tool at time t of the step (negative inside), outward normal and velocity of the tool there.
+double pli_tool_distance(const PliTool *tool, double t, const double p[3], double normal[3]);
+void pli_contact_begin(PliContact *c, const double *inv_mass, double dt);
+/// Adds a candidate; `column` are active positions. Ignored when full (counted by the caller).
+bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *column, const double *weight, PliIndex entries,
+                     const double offset[3], double area, const double *x);
+// hooks for PliSystem; self is the PliContact
+void pli_contact_add_force(void *self, double t, double h, const double *x, const double *v, double *f);
+void pli_contact_correct(void *self, double t, double h, double *x, double *v);
+void pli_contact_add_diagonal(void *self, double *blocks);
+void pli_contact_end(PliContact *c); ///< writes the mean reaction to the tools
+
+#endif

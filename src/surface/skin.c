@@ -1,0 +1,186 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "surface/skin.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+
+static void rest_areas(PliSkin *s, const double *points)
+{
+    for (PliIndex t = 0; t < s->tri_count; ++t) {
+        const PliIndex *c = s->tris + 3 * (size_t)t;
+        double a[3], b[3], n[3];
+        v3_sub(a, points + 3 * (size_t)c[1], points + 3 * (size_t)c[0]);
+        v3_sub(b, points + 3 * (size_t)c[2], points + 3 * (size_t)c[0]);
+        v3_cross(n, a, b);
+        for (int k = 0; k < 3; ++k) s->area[c[k]] += v3_norm(n) / 6.0;
+    }
+}
+
+PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *points, PliIndex point_count,
+                         const PliIndex *tris, PliIndex tri_count, PliTransfer *base)
+{
+    PliSkin *s = PLI_NEW(host, 1, PliSkin);
+    if (!s) {
+        pli_transfer_destroy(base);
+        return NULL;
+    }
+    s->host = *host;
+    s->point_count = point_count, s->tri_count = tri_count, s->dof_count = dof_count;
+    s->base = base;
+    const size_t n = point_count, slots = n * PLI_SKIN_ROW;
+    s->tris = PLI_NEW(host, 3 * (size_t)tri_count, PliIndex);
+    s->column = PLI_NEW(host, slots, PliIndex);
+    s->weight = PLI_NEW(host, slots, double);
+    s->entries = PLI_NEW(host, n, PliIndex);
+    s->stamp = PLI_NEW(host, n, uint64_t);
+    s->offset = PLI_NEW(host, 3 * n, double);
+    s->position = PLI_NEW(host, 3 * n, double);
+    s->area = PLI_NEW(host, n, double);
+    s->level = PLI_NEW(host, n, uint8_t);
+    s->dense = PLI_NEW(host, dof_count, double);
+    s->touched = PLI_NEW(host, dof_count, PliIndex);
+    s->packed = pli_transfer_create(host, point_count, slots);
+    if (!s->tris || !s->column || !s->weight || !s->entries || !s->stamp || !s->offset || !s->position || !s->area ||
+        !s->level || !s->dense || !s->touched || !s->packed) {
+        pli_skin_destroy(s);
+        return NULL;
+    }
+    memcpy(s->tris, tris, 3 * (size_t)tri_count * sizeof *tris);
+    rest_areas(s, points);
+    return s;
+}
+
+void pli_skin_destroy(PliSkin *s)
+{
+    if (!s) return;
+    PliHost host = s->host;
+    const size_t n = s->point_count, slots = n * PLI_SKIN_ROW;
+    PLI_FREE(&host, s->tris, 3 * (size_t)s->tri_count);
+    PLI_FREE(&host, s->column, slots);
+    PLI_FREE(&host, s->weight, slots);
+    PLI_FREE(&host, s->entries, n);
+    PLI_FREE(&host, s->stamp, n);
+    PLI_FREE(&host, s->offset, 3 * n);
+    PLI_FREE(&host, s->position, 3 * n);
+    PLI_FREE(&host, s->area, n);
+    PLI_FREE(&host, s->level, n);
+    PLI_FREE(&host, s->dense, s->dof_count);
+    PLI_FREE(&host, s->touched, s->dof_count);
+    pli_transfer_destroy(s->packed);
+    pli_transfer_destroy(s->base);
+    PLI_FREE(&host, s, 1);
+}
+
+void pli_skin_reset(PliSkin *s)
+{
+    memset(s->offset, 0, 3 * (size_t)s->point_count * sizeof *s->offset);
+    memset(s->stamp, 0, s->point_count * sizeof *s->stamp);
+    s->packed_revision = 0;
+    s->largest_offset = 0.0;
+}
+
+// the PLI_SKIN_ROW largest of the touched weights, in the order they were touched, rescaled to their full sum
+static PliIndex keep_largest(PliSkin *s, PliIndex count)
+{
+    double sum = 0.0, kept = 0.0;
+    for (PliIndex k = 0; k < count; ++k) sum += s->dense[s->touched[k]];
+    while (count > PLI_SKIN_ROW) {
+        PliIndex least = 0;
+        for (PliIndex k = 1; k < count; ++k)
+            if (fabs(s->dense[s->touched[k]]) < fabs(s->dense[s->touched[least]])) least = k;
+        s->dense[s->touched[least]] = 0.0;
+        memmove(s->touched + least, s->touched + least + 1, (count - least - 1) * sizeof *s->touched);
+        --count;
+    }
+    for (PliIndex k = 0; k < count; ++k) kept += s->dense[s->touched[k]];
+    for (PliIndex k = 0; k < count; ++k) s->dense[s->touched[k]] *= sum / kept;
+    s->overflow++;
+    return count;
+}
+
+void pli_skin_compose(PliSkin *s, PliIndex i, PliRows w, const uint64_t *changed, uint64_t now)
+{
+    const PliRows base = pli_transfer_rows(s->base);
+    bool fresh = s->stamp[i] != 0 && (changed || s->stamp[i] == now);
+    for (PliIndex k = base.first[i]; fresh && changed && k < base.first[i + 1]; ++k)
+        if (changed[base.column[k]] > s->stamp[i]) fresh = false;
+    s->stamp[i] = now;
+    if (fresh) return;
+    PliIndex count = 0;
+    for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) {
+        const PliIndex row = base.column[k];
+        for (PliIndex e = w.first[row]; e < w.first[row + 1]; ++e) {
+            const PliIndex c = w.column[e];
+            if (s->dense[c] == 0.0) s->touched[count++] = c;
+            s->dense[c] += base.weight[k] * w.weight[e];
+            if (s->dense[c] == 0.0) s->dense[c] = 1e-300; // cancelled exactly: keep it marked as touched
+        }
+    }
+    if (count > PLI_SKIN_ROW) count = keep_largest(s, count);
+    PliIndex *column = s->column + (size_t)i * PLI_SKIN_ROW;
+    double *weight = s->weight + (size_t)i * PLI_SKIN_ROW;
+    for (PliIndex k = 0; k < count; ++k) {
+        column[k] = s->touched[k];
+        weight[k] = s->dense[s->touched[k]];
+        s->dense[s->touched[k]] = 0.0;
+    }
+    s->entries[i] = count;
+}
+
+void pli_skin_compose_all(PliSkin *s, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level)
+{
+    for (PliIndex i = 0; i < s->point_count; ++i) {
+        if (s->stamp[i] == now && s->packed_revision == now) continue;
+        pli_skin_compose(s, i, w, changed, now);
+        uint8_t level = 0;
+        double most = -1.0;
+        for (PliIndex k = 0; k < s->entries[i]; ++k) {
+            const size_t e = (size_t)i * PLI_SKIN_ROW + k;
+            if (fabs(s->weight[e]) > most) most = fabs(s->weight[e]), level = dof_level[s->column[e]];
+        }
+        s->level[i] = level;
+    }
+}
+
+void pli_skin_point(const PliSkin *s, PliIndex i, const double *x, double p[3])
+{
+    v3_copy(p, s->offset + 3 * (size_t)i);
+    const size_t row = (size_t)i * PLI_SKIN_ROW;
+    for (PliIndex k = 0; k < s->entries[i]; ++k) v3_madd(p, s->weight[row + k], x + 3 * (size_t)s->column[row + k]);
+}
+
+PliRows pli_skin_rows(PliSkin *s, uint64_t now)
+{
+    if (s->packed_revision != now) {
+        pli_transfer_clear(s->packed, s->dof_count);
+        for (PliIndex i = 0; i < s->point_count; ++i) {
+            const size_t row = (size_t)i * PLI_SKIN_ROW;
+            (void)pli_transfer_push(s->packed, s->column + row, s->weight + row, s->entries[i]);
+        }
+        s->packed_revision = now;
+    }
+    return pli_transfer_rows(s->packed);
+}
+
+void pli_skin_absorb(PliSkin *s, const double *before, const double *x)
+{
+    s->largest_offset = 0.0;
+    for (PliIndex i = 0; i < s->point_count; ++i) {
+        double p[3], *o = s->offset + 3 * (size_t)i;
+        pli_skin_point(s, i, x, p);
+        for (int d = 0; d < 3; ++d) o[d] += before[3 * (size_t)i + d] - p[d];
+        const double size = v3_norm(o);
+        if (size > s->largest_offset) s->largest_offset = size;
+    }
+}
+
+void pli_skin_fade(PliSkin *s, double factor)
+{
+    if (s->largest_offset == 0.0) return;
+    s->largest_offset *= factor;
+    if (s->largest_offset < 1e-300) s->largest_offset = factor = 0.0;
+    for (size_t i = 0; i < 3 * (size_t)s->point_count; ++i) s->offset[i] *= factor;
+}

@@ -1,0 +1,53 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_SKIN_H
+#define PLI_SKIN_H
+
+// A surface of any resolution attached to a body: base rows give each point from coefficients of the finest level, composed
+// rows from active coefficients only. Composed rows are brought up to date when somebody asks, and only where W changed.
+// What an event would move at once is kept as an offset per point and faded, so that the skin never pops.
+
+#include <pliant/transfer.h>
+
+enum { PLI_SKIN_ROW = 96 }; ///< most active coefficients one skin point may depend on
+
+typedef struct PliSkin {
+    PliHost host;
+    PliIndex point_count, tri_count;
+    PliIndex *tris;        ///< shape [tri_count, 3]
+    PliTransfer *base;     ///< points from coefficients of the finest level
+    PliIndex *column;      ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
+    double *weight;
+    PliIndex *entries;     ///< used part of each composed row
+    uint64_t *stamp;       ///< W revision each composed row was made with; 0: never
+    double *offset;        ///< m, fading
+    double *position;      ///< m, scratch: last evaluated
+    double *area;          ///< m2 at rest, a third of the triangles around
+    uint8_t *level;
+    double largest_offset; ///< m, over all points
+    uint64_t overflow;     ///< composed rows that did not fit and were cut to their largest weights, renormalised
+    // scratch for one composition
+    double *dense;
+    PliIndex *touched;
+    PliIndex dof_count;
+    // packed copy for hosts
+    PliTransfer *packed;
+    uint64_t packed_revision;
+} PliSkin;
+
+PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *points, PliIndex point_count,
+                         const PliIndex *tris, PliIndex tri_count, PliTransfer *base /* owned from now on */);
+void pli_skin_destroy(PliSkin *skin);
+void pli_skin_reset(PliSkin *skin); ///< forgets offsets and composed rows
+
+/// Composes row i for revision `now` if any W row it is made of changed after the row's stamp. `w` has one row per
+/// coefficient in dof numbers. `changed` (may be NULL: recompose always) holds, per coefficient, the revision of its W row.
+void pli_skin_compose(PliSkin *skin, PliIndex i, PliRows w, const uint64_t *changed, uint64_t now);
+void pli_skin_compose_all(PliSkin *skin, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level);
+void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x, double p[3]); ///< with its offset; needs a composed row
+PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the composed rows
+/// Takes up what would have jumped: offset += before - after, where `before` holds the points as shown.
+/// @return the largest jump that is left, m (0 unless offsets are off).
+void pli_skin_absorb(PliSkin *skin, const double *before, const double *x);
+void pli_skin_fade(PliSkin *skin, double factor);
+
+#endif
