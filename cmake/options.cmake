@@ -28,7 +28,10 @@ add_library(pliant_warnings INTERFACE)
 target_compile_options(pliant_warnings INTERFACE -Wall -Wextra -Wshadow -Wvla -Wpointer-arith -ffp-contract=off
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes -Wstrict-prototypes>
   $<$<BOOL:${PLIANT_WERROR}>:-Werror>)
-target_compile_definitions(pliant_warnings INTERFACE _POSIX_C_SOURCE=200809L PLI_VERSION_TEXT="${PROJECT_VERSION}")
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
+string(STRIP "${CMAKE_BUILD_TYPE}: ${CMAKE_C_FLAGS_${build_type_upper}} -ffp-contract=off ${CMAKE_C_FLAGS}" flags_text)
+target_compile_definitions(pliant_warnings INTERFACE _POSIX_C_SOURCE=200809L PLI_VERSION_TEXT="${PROJECT_VERSION}"
+  "PLI_FLAGS_TEXT=\"${flags_text}\"")
 if(PLIANT_SANITIZE)
   string(REPLACE ";" "," sanitize_list "${PLIANT_SANITIZE}")
   add_compile_options(-fsanitize=${sanitize_list} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Sets up a fresh Debian machine, builds, and runs the demo; or, with arguments, the `pliant` command with them.
+#   ./run.sh                      the demo
+#   ./run.sh verify fem           any command of pliant; paths are relative to where you are
+set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/tools/setup.sh"
+
+setup pliant
+if [[ $# -gt 0 ]]; then
+    exec "$build/bin/pliant" "$@"
+fi
+exec "$build/bin/pliant" verify

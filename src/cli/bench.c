@@ -1,0 +1,220 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/bench.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/table.h"
+
+static const PliBenchCase *const suites[] = {
+    NULL,
+};
+
+typedef struct Figure {
+    const char *name; ///< of the case
+    char metric[64], unit[32];
+    double value;
+} Figure;
+
+struct PliBench {
+    const char *running;
+    Figure *figure;
+    size_t count, capacity;
+    int broken;
+};
+
+void pli_bench_report(PliBench *b, const char *metric, double value, const char *unit)
+{
+    if (b->count == b->capacity) {
+        const size_t wider = b->capacity ? 2 * b->capacity : 32;
+        Figure *figure = realloc(b->figure, wider * sizeof *figure);
+        if (!figure) {
+            pli_bench_broken(b, "there is no memory for its figures");
+            return;
+        }
+        b->figure = figure;
+        b->capacity = wider;
+    }
+    Figure *f = &b->figure[b->count++];
+    *f = (Figure){ .name = b->running, .value = value };
+    snprintf(f->metric, sizeof f->metric, "%s", metric);
+    snprintf(f->unit, sizeof f->unit, "%s", unit);
+}
+
+void pli_bench_broken(PliBench *b, const char *format, ...)
+{
+    va_list args;
+    pli_cli_progress(0, 0, NULL);
+    fprintf(stderr, "pliant bench: %s: ", b->running);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    b->broken++;
+}
+
+// ---- the machine ------------------------------------------------------------------------------------------------------
+
+typedef struct Machine {
+    char cpu[128];
+    long cores;
+    const char *simd, *compiler, *flags, *version;
+} Machine;
+
+static Machine this_machine(void)
+{
+    Machine m = {
+        .cpu = "unknown",
+        .cores = sysconf(_SC_NPROCESSORS_ONLN),
+        .simd = pli_simd_name(pli_simd_best()),
+#if defined(__clang__)
+        .compiler = "clang " __clang_version__,
+#else
+        .compiler = "gcc " __VERSION__,
+#endif
+        .flags = PLI_FLAGS_TEXT,
+        .version = PLI_VERSION_TEXT,
+    };
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    while (info && fgets(line, sizeof line, info)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(m.cpu, sizeof m.cpu, "%.*s", (int)strcspn(colon, "\n"), colon);
+        break;
+    }
+    if (info) fclose(info);
+    return m;
+}
+
+// ---- the command ------------------------------------------------------------------------------------------------------
+
+static void print_help(void)
+{
+    puts("Usage: pliant bench [CASE...] [OPTIONS]\n"
+         "\n"
+         "Times named cases on this machine. CASE is a whole name or its beginning up to a dot: kernel, kernel.stvk.\n"
+         "Without a case every case is run.\n"
+         "\n"
+         "  --json FILE   write the results as JSON too; '-' writes only JSON, to standard output\n"
+         "  --list        name the cases and stop\n"
+         "\n"
+         "Exit code: 0 all measured, 1 a case could not be measured, 2 bad command line, 4 FILE cannot be written.");
+}
+
+static bool name_matches(const char *name, const char *wish)
+{
+    const size_t length = strlen(wish);
+    return strncmp(name, wish, length) == 0 && (name[length] == '\0' || name[length] == '.');
+}
+
+static bool print_table(const PliBench *b)
+{
+    const Machine m = this_machine();
+    PliTable t;
+    pli_table_begin(&t, "llrl", (const char *[]){ "case", "metric", "value", "unit" });
+    for (size_t k = 0; k < b->count; ++k) {
+        const Figure *f = &b->figure[k];
+        pli_table_cell(&t, "%s", f->name);
+        pli_table_cell(&t, "%s", f->metric);
+        pli_table_number(&t, f->value);
+        pli_table_cell(&t, "%s", f->unit);
+    }
+    printf("%s, %ld cores, vector unit %s, %s, pliant %s\n\n", m.cpu, m.cores, m.simd, m.compiler, m.version);
+    const bool printed = pli_table_print(&t, stdout);
+    pli_table_end(&t);
+    return printed;
+}
+
+static PliStatus write_json(const char *path, const PliBench *b, PliError *err)
+{
+    const Machine m = this_machine();
+    PliJson j;
+    const PliStatus status = pli_json_open(&j, path, err);
+    if (status != PLI_OK) return status;
+    pli_json_begin_object(&j, NULL);
+    pli_json_integer(&j, "schema", 1);
+    pli_json_begin_object(&j, "machine");
+    pli_json_string(&j, "cpu", m.cpu);
+    pli_json_integer(&j, "cores", m.cores);
+    pli_json_string(&j, "simd", m.simd);
+    pli_json_string(&j, "compiler", m.compiler);
+    pli_json_string(&j, "flags", m.flags);
+    pli_json_string(&j, "version", m.version);
+    pli_json_end(&j);
+    pli_json_begin_array(&j, "results");
+    for (size_t k = 0; k < b->count; ++k) {
+        pli_json_begin_object(&j, NULL);
+        pli_json_string(&j, "case", b->figure[k].name);
+        pli_json_string(&j, "metric", b->figure[k].metric);
+        pli_json_number(&j, "value", b->figure[k].value);
+        pli_json_string(&j, "unit", b->figure[k].unit);
+        pli_json_end(&j);
+    }
+    return pli_json_close(&j, err);
+}
+
+int pli_cmd_bench(int argc, char **argv)
+{
+    const char *json = NULL;
+    bool list = false;
+    int total = 0, count = 0, wishes = 0;
+    for (int i = 1; i < argc; ++i) {
+        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
+            print_help();
+            return PLI_EXIT_OK;
+        } else if (pli_cli_flag(argv, i, "--list")) {
+            list = true;
+        } else if (pli_cli_value(argc, argv, &i, "--json", &json)) {
+            if (!json || !*json) return pli_cli_refuse("bench", "--json needs a file name, or - for standard output");
+        } else if (argv[i][0] == '-') {
+            return pli_cli_refuse("bench", "there is no option '%s'; see pliant bench --help", argv[i]);
+        } else {
+            bool known = false;
+            for (int s = 0; suites[s]; ++s)
+                for (const PliBenchCase *c = suites[s]; c->name; ++c) known = known || name_matches(c->name, argv[i]);
+            if (!known) return pli_cli_refuse("bench", "there is no case '%s'; see pliant bench --list", argv[i]);
+            argv[wishes++] = argv[i]; // never past i: argv[0] and options leave room
+        }
+    }
+    for (int s = 0; suites[s]; ++s)
+        for (const PliBenchCase *c = suites[s]; c->name; ++c) ++total;
+    const PliBenchCase **picked = calloc((size_t)total + 1, sizeof *picked);
+    if (!picked) {
+        pli_cli_refuse("bench", "there is no memory for %d cases", total);
+        return PLI_EXIT_MEMORY;
+    }
+    for (int s = 0; suites[s]; ++s)
+        for (const PliBenchCase *c = suites[s]; c->name; ++c) {
+            bool wanted = wishes == 0;
+            for (int k = 0; k < wishes; ++k) wanted = wanted || name_matches(c->name, argv[k]);
+            if (wanted) picked[count++] = c;
+        }
+    PliBench b = { 0 };
+    PliError err = { PLI_OK, "" };
+    int code = PLI_EXIT_OK;
+    if (list) {
+        for (int k = 0; k < count; ++k) printf("%-24s %s\n", picked[k]->name, picked[k]->summary);
+    } else {
+        for (int k = 0; k < count; ++k) {
+            b.running = picked[k]->name;
+            pli_cli_progress(k, count, b.running);
+            picked[k]->run(&b);
+        }
+        pli_cli_progress(count, count, NULL);
+        if (!(json && strcmp(json, "-") == 0) && !print_table(&b)) code = PLI_EXIT_MEMORY;
+        if (json && write_json(json, &b, &err) != PLI_OK)
+            code = pli_cli_report("bench", &err);
+        else if (b.broken > 0)
+            code = PLI_EXIT_FAILED;
+    }
+    free(b.figure);
+    free(picked);
+    return code;
+}

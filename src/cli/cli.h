@@ -1,0 +1,45 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_CLI_H
+#define PLI_CLI_H
+
+// What every command of `pliant` shares: its signature, its exit codes and the reading of its options.
+
+#include <pliant/base.h>
+
+/// Documented in doc/conventions.md; scripts rely on the numbers.
+enum {
+    PLI_EXIT_OK = 0,
+    PLI_EXIT_FAILED = 1,      ///< it ran, and something it measured did not hold
+    PLI_EXIT_BAD_INPUT = 2,   ///< bad command line, malformed file or value out of range
+    PLI_EXIT_UNSUPPORTED = 3, ///< well formed, but outside what this host supports
+    PLI_EXIT_FILE = 4,        ///< a file is missing, or cannot be read or written
+    PLI_EXIT_DIVERGED = 5,    ///< the simulation diverged
+    PLI_EXIT_MEMORY = 6       ///< no memory
+};
+int pli_exit_code(PliStatus status);
+
+/// argv[0] is the command's own name. Returns an exit code.
+typedef int PliCommandFn(int argc, char **argv);
+typedef struct PliCommand {
+    const char *name, *summary;
+    PliCommandFn *run; ///< answers --help itself
+} PliCommand;
+
+PliCommandFn pli_cmd_verify, pli_cmd_bench;
+PliCommandFn pli_cmd_run, pli_cmd_check, pli_cmd_list; // src/cli/cmd_*.c
+
+/// Prints `pliant COMMAND: sentence` to stderr and returns PLI_EXIT_BAD_INPUT, so that a check reads `return pli_cli_refuse(...)`.
+int pli_cli_refuse(const char *command, const char *format, ...) PLI_PRINTF(2, 3);
+/// Same for an error of the library, with the exit code of its status.
+int pli_cli_report(const char *command, const PliError *err);
+
+/// True when argv[*i] is the flag `name`.
+bool pli_cli_flag(char **argv, int i, const char *name);
+/// True when argv[*i] is `name VALUE` or `name=VALUE`: moves *i to the last word used and sets *value. A missing value is
+/// *value = NULL, which the caller refuses.
+bool pli_cli_value(int argc, char **argv, int *i, const char *name, const char **value);
+
+/// One line that rewrites itself on stderr, only when that is a terminal. text = NULL clears it.
+void pli_cli_progress(int done, int total, const char *text);
+
+#endif

@@ -1,0 +1,131 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// A command is its file and one line here.
+static const PliCommand commands[] = {
+    { "verify", "run the cases with known answers and say which hold", pli_cmd_verify },
+    { "bench", "time named cases on this machine", pli_cmd_bench },
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+int pli_exit_code(PliStatus status)
+{
+    switch (status) {
+    case PLI_OK: return PLI_EXIT_OK;
+    case PLI_BAD_FILE: return PLI_EXIT_FILE;
+    case PLI_UNSUPPORTED: return PLI_EXIT_UNSUPPORTED;
+    case PLI_OUT_OF_MEMORY: return PLI_EXIT_MEMORY;
+    case PLI_DIVERGED: return PLI_EXIT_DIVERGED;
+    case PLI_BAD_ARGUMENT:
+    case PLI_BAD_MESH:
+    case PLI_OVER_CAPACITY: break;
+    }
+    return PLI_EXIT_BAD_INPUT;
+}
+
+int pli_cli_refuse(const char *command, const char *format, ...)
+{
+    va_list args;
+    fflush(stdout);
+    fprintf(stderr, "pliant %s: ", command);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return PLI_EXIT_BAD_INPUT;
+}
+
+int pli_cli_report(const char *command, const PliError *err)
+{
+    pli_cli_refuse(command, "%s", err->text);
+    return pli_exit_code(err->status);
+}
+
+bool pli_cli_flag(char **argv, int i, const char *name) { return strcmp(argv[i], name) == 0; }
+
+bool pli_cli_value(int argc, char **argv, int *i, const char *name, const char **value)
+{
+    const size_t length = strlen(name);
+    if (strncmp(argv[*i], name, length) != 0) return false;
+    if (argv[*i][length] == '=') {
+        *value = argv[*i] + length + 1;
+        return true;
+    }
+    if (argv[*i][length] != '\0') return false;
+    *value = *i + 1 < argc ? argv[++*i] : NULL;
+    return true;
+}
+
+void pli_cli_progress(int done, int total, const char *text)
+{
+    enum { WIDTH = 24 };
+    if (!isatty(STDERR_FILENO)) return;
+    if (!text) {
+        fputs("\r\033[K", stderr);
+        return;
+    }
+    const int filled = total > 0 ? done * WIDTH / total : 0;
+    fputs("\r\033[K[", stderr);
+    for (int k = 0; k < WIDTH; ++k) fputc(k < filled ? '#' : '.', stderr);
+    fprintf(stderr, "] %d/%d %.60s", done, total, text);
+    fflush(stderr);
+}
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: pliant COMMAND [ARGS]\n\nAdaptive deformable bodies: run scenes, compare schemes, check the numbers.\n\nCommands:\n", out);
+    for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(out, "  %-9s %s\n", commands[k].name, commands[k].summary);
+    fputs("\n  pliant COMMAND --help explains one command; pliant --version prints the version.\n", out);
+}
+
+static const PliCommand *find_command(const char *name)
+{
+    for (int k = 0; k < COMMAND_COUNT; ++k)
+        if (strcmp(commands[k].name, name) == 0) return &commands[k];
+    return NULL;
+}
+
+static int run_command(int argc, char **argv)
+{
+    const PliCommand *command = find_command(argv[0]);
+    if (!command) {
+        fprintf(stderr, "pliant: there is no command '%s'; the commands are", argv[0]);
+        for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(stderr, "%s %s", k ? "," : "", commands[k].name);
+        fputc('\n', stderr);
+        return PLI_EXIT_BAD_INPUT;
+    }
+    return command->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    int code = PLI_EXIT_OK;
+    if (argc < 2) {
+        print_help(stderr);
+        return PLI_EXIT_BAD_INPUT;
+    }
+    if (pli_cli_flag(argv, 1, "--help") || pli_cli_flag(argv, 1, "-h")) {
+        print_help(stdout);
+    } else if (pli_cli_flag(argv, 1, "--version")) {
+        puts("pliant " PLI_VERSION_TEXT);
+    } else if (pli_cli_flag(argv, 1, "help")) {
+        char help[] = "--help";
+        if (argc > 2)
+            code = run_command(2, (char *[]){ argv[2], help, NULL });
+        else
+            print_help(stdout);
+    } else {
+        code = run_command(argc - 1, argv + 1);
+    }
+    // a full disk or a closed pipe must not look like success
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == PLI_EXIT_OK) {
+        fputs("pliant: standard output cannot be written\n", stderr);
+        code = PLI_EXIT_FILE;
+    }
+    return code;
+}
