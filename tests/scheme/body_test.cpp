@@ -1,0 +1,260 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Laws of the common body, on uniform FEM: conservation, consistency of stages, allocation, determinism, contact.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "support/bodies.h"
+
+using namespace pli_test;
+
+namespace
+{
+
+Body fem(const PliMesh *mesh, const PliBodyDef &base, const PliHost *host = nullptr)
+{
+    PliHost fallback = pli_host_default();
+    PliFemDef def = pli_fem_default();
+    def.base = base;
+    def.mesh = mesh;
+    PliError err = {};
+    Body body(pli_fem_create(host ? host : &fallback, &def, &err));
+    EXPECT_TRUE(body) << err.text;
+    return body;
+}
+
+PliBodyDef quiet()
+{
+    PliBodyDef d = pli_body_default();
+    d.gravity[1] = 0.0;
+    return d;
+}
+
+void spin(State &s, double rate)
+{
+    for (size_t i = 0; i < s.x.size(); i += 3) {
+        s.v[i] = -rate * (s.x[i + 1] - 0.5) + 0.3;
+        s.v[i + 1] = rate * (s.x[i] - 0.5);
+        s.v[i + 2] = 0.5 * std::sin(3.0 * s.x[i]);
+    }
+}
+
+std::vector<PliIndex> nodes_at_x(const PliBody *b, double at)
+{
+    std::vector<PliIndex> out;
+    for (PliIndex i = 0; i < pli_body_dof_count(b); ++i)
+        if (std::fabs(pli_body_rest(b)[3 * i] - at) < 1e-9) out.push_back(i);
+    return out;
+}
+
+} // namespace
+
+TEST(Body, FreeBodyKeepsMomentum)
+{
+    Mesh mesh = box(4, 4, 4, 1, 1, 1, 0.2);
+    for (bool multirate : { false, true }) {
+        PliBodyDef d = quiet();
+        d.multirate = multirate;
+        Body b = fem(mesh.get(), d);
+        State s(b.get());
+        spin(s, 2.0);
+        const PliEnergy before = pli_body_energy(b.get(), s.x.data(), s.v.data());
+        for (int i = 0; i < 50; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        const PliEnergy after = pli_body_energy(b.get(), s.x.data(), s.v.data());
+        for (int k = 0; k < 3; ++k) {
+            EXPECT_NEAR(after.momentum[k], before.momentum[k], 1e-10 * before.mass);
+            EXPECT_NEAR(after.angular[k], before.angular[k], 1e-10 * before.mass);
+        }
+        // it moves and it deforms: the conservation above is not that of a body at rest
+        EXPECT_GT(after.elastic, 1e-3 * before.kinetic);
+        EXPECT_NEAR(after.elastic + after.kinetic, before.elastic + before.kinetic, 0.01 * before.kinetic);
+    }
+}
+
+TEST(Body, ImplicitAgreesWithExplicitForSmallSteps)
+{
+    Mesh mesh = box(3, 3, 3);
+    PliBodyDef e = pli_body_default();
+    Body explicit_body = fem(mesh.get(), e);
+    State se(explicit_body.get());
+    for (PliLinearSolver solver : { PLI_SOLVE_CG, PLI_SOLVE_LDL, PLI_SOLVE_MINRES }) {
+        PliBodyDef d = pli_body_default();
+        d.integrator = PLI_IMPLICIT;
+        d.linear_solver = solver;
+        d.cg_tolerance = 1e-12;
+        Body implicit_body = fem(mesh.get(), d);
+        State si(implicit_body.get()), so(explicit_body.get());
+        const auto fixed = nodes_at_x(implicit_body.get(), 0.0);
+        ASSERT_EQ(pli_body_set_fixed(implicit_body.get(), fixed.data(), (PliIndex)fixed.size(), nullptr), PLI_OK);
+        ASSERT_EQ(pli_body_set_fixed(explicit_body.get(), fixed.data(), (PliIndex)fixed.size(), nullptr), PLI_OK);
+        const double dt = 2e-4;
+        for (int i = 0; i < 250; ++i) {
+            ASSERT_TRUE(pli_body_step(implicit_body.get(), &si.view, dt).finite);
+            ASSERT_TRUE(pli_body_step(explicit_body.get(), &so.view, dt).finite);
+        }
+        double largest = 0, difference = 0;
+        for (size_t i = 0; i < si.x.size(); ++i) {
+            largest = std::max(largest, std::fabs(so.x[i] - pli_body_rest(explicit_body.get())[i]));
+            difference = std::max(difference, std::fabs(so.x[i] - si.x[i]));
+        }
+        EXPECT_GT(largest, 1e-3);
+        EXPECT_LT(difference, 0.02 * largest) << "solver " << solver;
+    }
+}
+
+TEST(Body, StagesAreConsistent)
+{
+    Mesh mesh = box(2, 3, 2, 1, 1, 1, 0.2);
+    Body b = fem(mesh.get(), pli_body_default());
+    const PliIndex n = pli_body_dof_count(b.get());
+    State s(b.get());
+    for (size_t i = 0; i < s.x.size(); ++i) s.x[i] += 0.02 * std::sin(7.0 * (double)i);
+    std::vector<double> f(3 * n, 0.0), df(3 * n, 0.0), dense(3 * n, 0.0), dx(3 * n);
+    for (size_t i = 0; i < dx.size(); ++i) dx[i] = std::cos(3.0 * (double)i);
+    pli_body_add_force(b.get(), s.x.data(), nullptr, f.data());
+    // force = -dE/dx along dx
+    const double eps = 1e-6;
+    auto energy = [&](double t) {
+        std::vector<double> y(s.x);
+        for (size_t i = 0; i < y.size(); ++i) y[i] += t * dx[i];
+        return pli_body_energy(b.get(), y.data(), nullptr).elastic;
+    };
+    double work = 0;
+    for (size_t i = 0; i < dx.size(); ++i) work += f[i] * dx[i];
+    EXPECT_NEAR(-(energy(eps) - energy(-eps)) / (2 * eps), work, 1e-5 * std::fabs(work));
+    // blocks = dforce
+    pli_body_add_force(b.get(), s.x.data(), nullptr, f.data());
+    pli_body_add_dforce(b.get(), dx.data(), 1.0, df.data());
+    struct Arg {
+        std::vector<double> *y;
+        const std::vector<double> *x;
+    } arg{ &dense, &dx };
+    pli_body_stiffness_blocks(
+        b.get(),
+        [](PliIndex r, PliIndex c, const double *k, void *user) {
+            auto *a = static_cast<Arg *>(user);
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) (*a->y)[3 * r + i] += k[3 * i + j] * (*a->x)[3 * c + j];
+        },
+        &arg);
+    double scale = 0;
+    for (double d : df) scale = std::max(scale, std::fabs(d));
+    for (size_t i = 0; i < df.size(); ++i) EXPECT_NEAR(df[i], dense[i], 1e-10 * scale);
+}
+
+TEST(Body, NothingAllocatesInAStep)
+{
+    Mesh mesh = box(4, 4, 4);
+    CountingHost counter;
+    for (int kind = 0; kind < 3; ++kind) {
+        PliBodyDef d = pli_body_default();
+        if (kind > 0) d.integrator = PLI_IMPLICIT;
+        if (kind > 1) d.linear_solver = PLI_SOLVE_LDL;
+        Body b = fem(mesh.get(), d, &counter.host);
+        State s(b.get());
+        PliTool tool = {};
+        tool.shape = PLI_TOOL_PLANE;
+        tool.position[1] = -0.001;
+        tool.other[1] = 1.0;
+        ASSERT_EQ(pli_body_set_tools(b.get(), &tool, 1, nullptr), PLI_OK);
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.005).finite); // the pattern of a direct solver is made here
+        const long before = counter.calls;
+        for (int i = 0; i < 20; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.005).finite);
+        EXPECT_EQ(counter.calls, before) << "kind " << kind;
+    }
+    EXPECT_EQ(counter.live, 0);
+}
+
+TEST(Body, SameHashForAnyWorkersAndVectorUnit)
+{
+    Mesh mesh = box(6, 6, 6, 1, 1, 1, 0.1);
+    uint64_t reference = 0;
+    for (const char *simd : { "none", "avx2", "avx512" }) {
+        for (int threads : { 1, 2, 3, 8 }) {
+            setenv("PLIANT_SIMD", simd, 1);
+            PliPool *pool = pli_pool_create(threads);
+            ASSERT_TRUE(pool);
+            PliHost host = pli_host_default();
+            pli_pool_lend(pool, &host);
+            {
+                PliBodyDef d = pli_body_default();
+                d.material.damping = 1e-4;
+                Body b = fem(mesh.get(), d, &host);
+                State s(b.get());
+                spin(s, 1.0);
+                for (int i = 0; i < 3; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+                const uint64_t hash = pli_body_hash(b.get(), &s.view);
+                if (!reference) reference = hash;
+                EXPECT_EQ(hash, reference) << simd << " " << threads;
+            }
+            pli_pool_destroy(pool);
+        }
+    }
+    unsetenv("PLIANT_SIMD");
+}
+
+TEST(Body, RestsOnAPlaneWithItsWeight)
+{
+    Mesh mesh = box(3, 3, 3, 0.1, 0.1, 0.1);
+    PliBodyDef d = pli_body_default();
+    d.material.damping = 2e-3;
+    d.mass_damping = 2.0;
+    Body b = fem(mesh.get(), d);
+    State s(b.get());
+    PliTool floor = {};
+    floor.shape = PLI_TOOL_PLANE;
+    floor.other[1] = 1.0;
+    floor.position[1] = -0.005;
+    ASSERT_EQ(pli_body_set_tools(b.get(), &floor, 1, nullptr), PLI_OK);
+    double mean = 0;
+    const int steps = 200, last = 50;
+    for (int i = 0; i < steps; ++i) {
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        if (i >= steps - last) mean += floor.force[1] / last;
+    }
+    const PliEnergy e = pli_body_energy(b.get(), s.x.data(), s.v.data());
+    EXPECT_NEAR(mean, -e.mass * 9.81, 0.02 * e.mass * 9.81); // it presses down with its weight
+    double lowest = 1;
+    for (size_t i = 1; i < s.x.size(); i += 3) lowest = std::min(lowest, s.x[i]);
+    EXPECT_GT(lowest, -0.005 - 1e-6); // and does not sink in
+    EXPECT_LT(lowest, -0.004);
+}
+
+TEST(Body, DivergenceIsDetectedAndUndone)
+{
+    Mesh mesh = box(2, 2, 2);
+    Body b = fem(mesh.get(), pli_body_default());
+    State s(b.get());
+    s.v[0] = 1e200;
+    const std::vector<double> x0 = s.x, v0 = s.v;
+    EXPECT_FALSE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    EXPECT_EQ(s.x, x0);
+    EXPECT_EQ(s.v, v0);
+}
+
+TEST(Body, BadDefinitionsGetASentence)
+{
+    Mesh mesh = box(1, 1, 1);
+    PliHost host = pli_host_default();
+    PliError err = {};
+    auto refuse = [&](auto change, const char *word) {
+        PliFemDef def = pli_fem_default();
+        def.mesh = mesh.get();
+        change(def);
+        err.text[0] = 0;
+        EXPECT_EQ(pli_fem_create(&host, &def, &err), nullptr);
+        EXPECT_NE(std::string(err.text).find(word), std::string::npos) << err.text;
+    };
+    refuse([](PliFemDef &d) { d.base.material.young = -1; }, "young");
+    refuse([](PliFemDef &d) { d.base.material.young = NAN; }, "young");
+    refuse([](PliFemDef &d) { d.base.material.poisson = 0.5; }, "poisson");
+    refuse([](PliFemDef &d) { d.base.courant = 0; }, "courant");
+    refuse([](PliFemDef &d) { d.base.cookie = 0; }, "default");
+    refuse([](PliFemDef &d) { d.mesh = nullptr; }, "tetrahedra");
+    PliFemDef def = pli_fem_default();
+    def.mesh = mesh.get();
+    Body b(pli_fem_create(&host, &def, &err));
+    const PliIndex far_away = 99;
+    EXPECT_EQ(pli_body_set_fixed(b.get(), &far_away, 1, &err), PLI_BAD_ARGUMENT);
+}
