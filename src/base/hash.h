@@ -11,7 +11,7 @@
 /// FNV-1a over 64-bit words (a trailing part is padded with zeros): fast enough to hash every state of a run.
 static inline uint64_t pli_hash(uint64_t seed, const void *data, size_t bytes)
 {
-    const unsigned char *p = (const unsigned char *)data; // cast: tests include this from C++
+    const unsigned char *p = (const unsigned char *)data; // the cast lets C++ tests include this
     uint64_t h = seed;
     for (; bytes >= 8; bytes -= 8, p += 8) {
         uint64_t word;

@@ -9,6 +9,7 @@
 static void *default_alloc(size_t bytes, size_t align, void *user)
 {
     (void)user;
+    if (bytes > SIZE_MAX - align) return NULL; // rounding up would wrap to a small block
     return aligned_alloc(align, (bytes + align - 1) / align * align);
 }
 
