@@ -22,10 +22,15 @@ typedef struct PliElasticDef {
     PliIndex point_capacity, tet_capacity;
     PliIndex sample_capacity;   ///< general samples (frames, lattices)
     size_t sample_entry_capacity; ///< total basis functions over all samples
+    PliIndex sample_width;      ///< most basis functions in one sample; 0: 64
+    bool explicit_only;         ///< keeps no memory for tangents: linearize and what needs it must not be called
 } PliElasticDef;
 PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err);
 void pli_elastic_destroy(PliElastic *e);
 void pli_elastic_set_material(PliElastic *e, const PliMaterial *m);
+/// From the next linearize on, eigenvalues of dP/dF below zero are taken as zero, so that -K is positive semi-definite (a
+/// prestress s0 is kept as it is). Costs a second 3x3 eigenproblem per element and linearize, nothing in dforce. Default off.
+void pli_elastic_set_project(PliElastic *e, bool project);
 
 /// Replaces the live tetrahedra (never allocates). corner has shape [count, 4] in the caller's point numbers; rest and
 /// volume are indexed by the caller's element number which[i] (rest) and by i (volume: the weight left to that element).
@@ -42,15 +47,17 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
 void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, double *f);
 /// Only tets [first, last) of the list given to set_tets, serial, added straight to f: element ticks of the multirate integrator.
 void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f);
-/// Caches what dforce and blocks need at x (rotations, S, F).
+/// Caches what dforce and element matrices need at x: dP/dF in the principal frame of each element. Elastic part only; of a
+/// corotational element whose rotation is undefined (two opposite stretches) the tangent is bounded.
 void pli_elastic_linearize(PliElastic *e, const double *x);
-/// df += k K dx, K = df/dx at the last linearize (project = true there makes -K positive semi-definite).
+/// df += k K dx, K = df/dx at the last linearize. New tets or samples need a new linearize.
 void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df);
-/// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending.
+/// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending: tets, then samples.
 typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
 double pli_elastic_energy(const PliElastic *e, const double *x);
-/// Number of elements with det F <= 0, and the first of them in the caller's list (PLI_NONE if none).
+/// Number of elements with det F <= 0 or not a number, and the first of them in the caller's list (PLI_NONE if none);
+/// samples are numbered after the tets.
 PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first);
 /// Von Mises stress of tet i of the list at x, Pa; and the deformation gradient (row-major).
 double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x);
