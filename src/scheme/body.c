@@ -67,8 +67,12 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     b->bytes = sizeof *b;
     b->system.host = *host;
     b->size = diagonal_of(fixed->rest, fixed->dof_count);
-    PliElasticDef elastic = { def->material, pli_simd_best(), fixed->active_capacity + fixed->slave_capacity, fixed->element_capacity,
-                              fixed->sample_capacity, fixed->sample_entry_capacity };
+    PliElasticDef elastic = { .material = def->material,
+                              .simd = pli_simd_best(),
+                              .point_capacity = fixed->active_capacity + fixed->slave_capacity,
+                              .tet_capacity = fixed->element_capacity,
+                              .sample_capacity = fixed->sample_capacity,
+                              .sample_entry_capacity = fixed->sample_entry_capacity };
     b->system.elastic = pli_elastic_create(host, &elastic, err);
     if (!b->system.elastic) goto fail;
     if (pli_live_create(b) != PLI_OK) {
