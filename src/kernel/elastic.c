@@ -1,0 +1,518 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Storage of the elastic kernel, and its loops over workers.
+//
+// One order of summation for any worker count: with one worker, elements add straight to f in their own order; with
+// more, they write corner slots and each point adds its slots to f in the same order, starting from the same f. The two
+// are the same sequence of additions, so the same bits, and the single worker does not pay for slots.
+#include "kernel/elastic_state.h"
+
+#include "base/loop.h"
+#include "base/memory.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+static PliIndex packs_of(PliIndex count) { return count / PACK + (count % PACK != 0); }
+static PliIndex blocks_of(PliIndex packs) { return packs / PACK_BLOCK + (packs % PACK_BLOCK != 0); }
+
+/// Basis functions the element matrix has room for; tetrahedra need four.
+static PliIndex width_of(const PliElasticDef *def)
+{
+    size_t width = def->sample_width ? def->sample_width : 256;
+    if (width > def->sample_entry_capacity) width = def->sample_entry_capacity;
+    return width < 4 ? 4 : (PliIndex)width;
+}
+
+static const PliElasticKernel *choose_kernel(PliSimd wish)
+{
+    PliSimd best = pli_simd_best();
+    PliSimd level = wish < best ? wish : best;
+    const PliElasticKernel *k = NULL;
+    if (level == PLI_SIMD_AVX512) k = pli_elastic_avx512();
+    if (!k && level >= PLI_SIMD_AVX2) k = pli_elastic_avx2();
+    return k ? k : &pli_elastic_plain;
+}
+
+PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err)
+{
+    if (def->tet_capacity > (PLI_NONE >> 2) - PACK || def->sample_entry_capacity >= PLI_NONE || def->sample_capacity >= PLI_NONE - PACK) {
+        pli_refuse(err, PLI_OVER_CAPACITY, "elastic kernel: %u tetrahedra, %u samples with %zu entries are more than 32-bit indices allow",
+                   (unsigned)def->tet_capacity, (unsigned)def->sample_capacity, def->sample_entry_capacity);
+        return NULL;
+    }
+    PliElastic *e = PLI_NEW(host, 1, PliElastic);
+    if (!e) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "elastic kernel: no memory");
+        return NULL;
+    }
+    e->host = *host;
+    e->def = *def;
+    e->kernel = choose_kernel(def->simd);
+    e->threaded = host->parallel_for && host->worker_count > 1;
+    e->sample_width = width_of(def);
+    pli_elastic_set_material(e, &def->material);
+
+    size_t tets = def->tet_capacity, samples = def->sample_capacity, entries = def->sample_entry_capacity;
+    PliIndex tet_packs = packs_of(def->tet_capacity), sample_packs = packs_of(def->sample_capacity);
+    PliIndex blocks = blocks_of(tet_packs > sample_packs ? tet_packs : sample_packs);
+    bool ok = true;
+    ok = ok && (e->pack = PLI_NEW(host, tet_packs, PliTetPack));
+    ok = ok && (e->stiffness = PLI_NEW(host, tets, double));
+    ok = ok && (e->partial = PLI_NEW(host, blocks, double));
+    if (e->threaded) {
+        ok = ok && (e->slot = PLI_NEW(host, 16 * (size_t)tet_packs * PACK, double));
+        ok = ok && (e->slot_first = PLI_NEW(host, (size_t)def->point_capacity + 1, PliIndex));
+        ok = ok && (e->slot_list = PLI_NEW(host, 4 * tets, PliIndex));
+        ok = ok && (e->entry_first = PLI_NEW(host, (size_t)def->point_capacity + 1, PliIndex));
+        ok = ok && (e->entry_list = PLI_NEW(host, entries, PliIndex));
+        ok = ok && (e->entry_sample = PLI_NEW(host, entries, PliIndex));
+    }
+    ok = ok && (e->sample = PLI_NEW(host, sample_packs, PliSamplePack));
+    ok = ok && (e->sample_first = PLI_NEW(host, samples + 1, PliIndex));
+    ok = ok && (e->sample_point = PLI_NEW(host, entries, PliIndex));
+    ok = ok && (e->sample_grad = PLI_NEW(host, 3 * entries, double));
+    ok = ok && (e->sample_stress = PLI_NEW(host, 9 * samples, double));
+    if (!def->explicit_only) {
+        size_t width = e->sample_width;
+        ok = ok && (e->tangent = PLI_NEW(host, tet_packs, PliTangentPack));
+        ok = ok && (e->sample_tangent = PLI_NEW(host, sample_packs, PliTangentPack));
+        ok = ok && (e->matrix = PLI_NEW(host, 9 * width * width, double));
+        ok = ok && (e->matrix_half = PLI_NEW(host, 27 * width, double));
+    }
+    if (!ok) {
+        pli_elastic_destroy(e);
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "elastic kernel: no memory for %zu tetrahedra and %zu samples", tets, samples);
+        return NULL;
+    }
+    return e;
+}
+
+void pli_elastic_destroy(PliElastic *e)
+{
+    if (!e) return;
+    PliHost host = e->host;
+    size_t tets = e->def.tet_capacity, samples = e->def.sample_capacity, entries = e->def.sample_entry_capacity;
+    PliIndex tet_packs = packs_of(e->def.tet_capacity), sample_packs = packs_of(e->def.sample_capacity);
+    size_t width = e->sample_width;
+    PLI_FREE(&host, e->pack, tet_packs);
+    PLI_FREE(&host, e->stiffness, tets);
+    PLI_FREE(&host, e->partial, blocks_of(tet_packs > sample_packs ? tet_packs : sample_packs));
+    PLI_FREE(&host, e->slot, 16 * (size_t)tet_packs * PACK);
+    PLI_FREE(&host, e->slot_first, (size_t)e->def.point_capacity + 1);
+    PLI_FREE(&host, e->slot_list, 4 * tets);
+    PLI_FREE(&host, e->entry_first, (size_t)e->def.point_capacity + 1);
+    PLI_FREE(&host, e->entry_list, entries);
+    PLI_FREE(&host, e->entry_sample, entries);
+    PLI_FREE(&host, e->sample, sample_packs);
+    PLI_FREE(&host, e->sample_first, samples + 1);
+    PLI_FREE(&host, e->sample_point, entries);
+    PLI_FREE(&host, e->sample_grad, 3 * entries);
+    PLI_FREE(&host, e->sample_stress, 9 * samples);
+    PLI_FREE(&host, e->tangent, tet_packs);
+    PLI_FREE(&host, e->sample_tangent, sample_packs);
+    PLI_FREE(&host, e->matrix, 9 * width * width);
+    PLI_FREE(&host, e->matrix_half, 27 * width);
+    PLI_FREE(&host, e, 1);
+}
+
+void pli_elastic_set_material(PliElastic *e, const PliMaterial *m)
+{
+    e->def.material = *m;
+    e->lame = pli_lame(m);
+}
+
+void pli_elastic_set_project(PliElastic *e, bool project) { e->project = project; }
+
+// ---- lists ------------------------------------------------------------------------------------------------------------
+
+typedef struct TetSource {
+    PliElastic *e;
+    PliIndex count;
+    const PliIndex *corner, *which;
+    const PliTetRest *rest;
+    const double *volume, *stiffness;
+} TetSource;
+
+static void fill_packs(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const TetSource *s = arg;
+    for (PliIndex n = first; n < last; ++n) {
+        PliTetPack *p = &s->e->pack[n];
+        for (PliIndex lane = 0; lane < PACK; ++lane) {
+            // lanes beyond the end repeat the last tetrahedron with no weight: regular numbers, no effect
+            PliIndex at = n * PACK + lane, i = at < s->count ? at : s->count - 1;
+            const PliTetRest *r = &s->rest[s->which[i]];
+            for (int k = 0; k < 9; ++k) p->grad[k][lane] = r->grad[k];
+            for (int a = 0; a < 4; ++a) p->corner[a][lane] = s->corner[4 * (size_t)i + a];
+            double factor = s->stiffness ? s->stiffness[i] : 1.0;
+            p->weight[lane] = at < s->count ? s->volume[i] * factor : 0.0;
+            s->e->stiffness[i] = factor;
+        }
+    }
+}
+
+PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner, const PliIndex *which,
+                               const PliTetRest *rest, const double *volume, const double *stiffness)
+{
+    if (count > e->def.tet_capacity || point_count > e->def.point_capacity) return PLI_OVER_CAPACITY;
+    PliIndex largest = 0;
+    for (size_t k = 0; k < 4 * (size_t)count; ++k) largest = corner[k] > largest ? corner[k] : largest;
+    if (count && largest >= point_count) return PLI_BAD_ARGUMENT;
+    e->tet_count = count;
+    e->tet_packs = packs_of(count);
+    e->tet_points = point_count;
+    e->slots_listed = false;
+    e->linearized = false;
+    TetSource source = { e, count, corner, which, rest, volume, stiffness };
+    pli_for(&e->host, e->tet_packs, 4 * PACK_BLOCK, fill_packs, &source);
+    return PLI_OK;
+}
+
+PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
+                                  const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0)
+{
+    if (count > e->def.sample_capacity || point_count > e->def.point_capacity) return PLI_OVER_CAPACITY;
+    PliIndex base = count ? first[0] : 0;
+    if (count && (first[count] < base || first[count] - base > e->def.sample_entry_capacity)) return PLI_OVER_CAPACITY;
+    for (PliIndex s = 0; s < count; ++s) {
+        if (first[s + 1] < first[s]) return PLI_BAD_ARGUMENT;
+        if (first[s + 1] - first[s] > e->sample_width) return PLI_OVER_CAPACITY;
+    }
+    for (PliIndex n = base; count && n < first[count]; ++n)
+        if (point[n] >= point_count) return PLI_BAD_ARGUMENT;
+
+    e->sample_count = count;
+    e->sample_packs = packs_of(count);
+    e->sample_points = point_count;
+    e->entries_listed = false;
+    e->linearized = false;
+    if (count == 0) return PLI_OK;
+    size_t entries = first[count] - base;
+    for (PliIndex s = 0; s <= count; ++s) e->sample_first[s] = first[s] - base;
+    memcpy(e->sample_point, point + base, entries * sizeof *point);
+    memcpy(e->sample_grad, grad + 3 * (size_t)base, 3 * entries * sizeof *grad);
+    for (PliIndex n = 0; n < e->sample_packs; ++n) {
+        PliSamplePack *p = &e->sample[n];
+        for (PliIndex lane = 0; lane < PACK; ++lane) {
+            PliIndex s = n * PACK + lane;
+            bool live = s < count;
+            // lanes beyond the end are undeformed and weigh nothing
+            for (int k = 0; k < 9; ++k) p->f0[k][lane] = live ? (f0 ? f0[9 * (size_t)s + k] : 0.0) : (k % 4 == 0 ? 1.0 : 0.0);
+            for (int k = 0; k < 6; ++k) p->s0[k][lane] = live && s0 ? s0[6 * (size_t)s + k] : 0.0;
+            p->volume[lane] = live ? volume[s] : 0.0;
+            p->weight[lane] = live ? volume[s] * (stiffness ? stiffness[s] : 1.0) : 0.0;
+        }
+    }
+    return PLI_OK;
+}
+
+/// Turns counts in first[1 ..] into starts, and fills list with the ascending items of each point.
+static void list_slots(PliElastic *e)
+{
+    if (e->slots_listed) return;
+    PliIndex *first = e->slot_first, points = e->tet_points;
+    memset(first, 0, ((size_t)points + 1) * sizeof *first);
+    for (PliIndex t = 0; t < e->tet_count; ++t)
+        for (int a = 0; a < 4; ++a) first[e->pack[t / PACK].corner[a][t % PACK] + 1]++;
+    for (PliIndex p = 0; p < points; ++p) first[p + 1] += first[p];
+    // filling moves each start to the next point's; going backwards over the elements undoes that
+    for (PliIndex t = e->tet_count; t-- > 0;)
+        for (int a = 3; a >= 0; --a) e->slot_list[--first[e->pack[t / PACK].corner[a][t % PACK] + 1]] = 4 * t + (PliIndex)a;
+    for (PliIndex p = 0; p < points; ++p) first[p] = first[p + 1];
+    first[points] = 4 * e->tet_count;
+    e->slots_listed = true;
+}
+
+static void list_entries(PliElastic *e)
+{
+    if (e->entries_listed) return;
+    PliIndex *first = e->entry_first, points = e->sample_points, entries = e->sample_first[e->sample_count];
+    memset(first, 0, ((size_t)points + 1) * sizeof *first);
+    for (PliIndex n = 0; n < entries; ++n) first[e->sample_point[n] + 1]++;
+    for (PliIndex p = 0; p < points; ++p) first[p + 1] += first[p];
+    for (PliIndex n = entries; n-- > 0;) e->entry_list[--first[e->sample_point[n] + 1]] = n;
+    for (PliIndex p = 0; p < points; ++p) first[p] = first[p + 1];
+    first[points] = entries;
+    for (PliIndex s = 0; s < e->sample_count; ++s)
+        for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n) e->entry_sample[n] = s;
+    e->entries_listed = true;
+}
+
+// ---- forces and their derivative ----------------------------------------------------------------------------------------
+
+typedef struct Pass {
+    const PliElastic *e;
+    const double *x, *v; ///< v: velocities, force only
+    double *f;
+    double k;
+    bool derivative;
+} Pass;
+
+static PliIndex tets_before(const PliElastic *e, PliIndex pack)
+{
+    PliIndex t = pack * PACK;
+    return t < e->tet_count ? t : e->tet_count;
+}
+
+static void pass_tets(const Pass *p, PliIndex first, PliIndex last, double *f, double *slot)
+{
+    if (p->derivative) p->e->kernel->tet_dforce(p->e, first, last, p->x, p->k, f, slot);
+    else p->e->kernel->tet_force(p->e, first, last, p->x, p->v, f, slot);
+}
+
+static void tets_to_slots(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const Pass *p = arg;
+    pass_tets(p, tets_before(p->e, first), tets_before(p->e, last), NULL, p->e->slot);
+}
+
+static void slots_to_points(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const Pass *p = arg;
+    const PliElastic *e = p->e;
+    for (PliIndex i = first; i < last; ++i) {
+        double *f = p->f + 3 * (size_t)i, sum[3] = { f[0], f[1], f[2] };
+        for (PliIndex k = e->slot_first[i]; k < e->slot_first[i + 1]; ++k) v3_add(sum, sum, e->slot + 4 * (size_t)e->slot_list[k]);
+        v3_copy(f, sum);
+    }
+}
+
+static void samples_to_stress(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const Pass *p = arg;
+    if (p->derivative) p->e->kernel->sample_dforce(p->e, first, last, p->x, p->k);
+    else p->e->kernel->sample_force(p->e, first, last, p->x, p->v);
+}
+
+/// f += P g of one entry.
+static inline void add_entry(const PliElastic *e, PliIndex sample, PliIndex entry, double f[3])
+{
+    const double *P = e->sample_stress + 9 * (size_t)sample, *g = e->sample_grad + 3 * (size_t)entry;
+    for (int i = 0; i < 3; ++i) f[i] += P[3 * i] * g[0] + P[3 * i + 1] * g[1] + P[3 * i + 2] * g[2];
+}
+
+static void entries_to_points(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const Pass *p = arg;
+    const PliElastic *e = p->e;
+    for (PliIndex i = first; i < last; ++i)
+        for (PliIndex k = e->entry_first[i]; k < e->entry_first[i + 1]; ++k)
+            add_entry(e, e->entry_sample[e->entry_list[k]], e->entry_list[k], p->f + 3 * (size_t)i);
+}
+
+static void run_pass(PliElastic *e, Pass *p)
+{
+    enum { POINTS = 2048, SAMPLE_PACKS = 8 };
+    if (e->threaded && e->tet_packs > PACK_BLOCK) {
+        list_slots(e);
+        pli_for(&e->host, e->tet_packs, PACK_BLOCK, tets_to_slots, p);
+        pli_for(&e->host, e->tet_points, POINTS, slots_to_points, p);
+    } else if (e->tet_count) {
+        pass_tets(p, 0, e->tet_count, p->f, NULL);
+    }
+    if (e->sample_count == 0) return;
+    pli_for(&e->host, e->sample_packs, SAMPLE_PACKS, samples_to_stress, p);
+    if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
+        list_entries(e);
+        pli_for(&e->host, e->sample_points, POINTS / 8, entries_to_points, p);
+    } else {
+        for (PliIndex s = 0; s < e->sample_count; ++s)
+            for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n)
+                add_entry(e, s, n, p->f + 3 * (size_t)e->sample_point[n]);
+    }
+}
+
+void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, double *f)
+{
+    Pass pass = { .e = e, .x = x, .v = v, .f = f };
+    run_pass(e, &pass);
+}
+
+void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f)
+{
+    if (last > e->tet_count) last = e->tet_count;
+    e->kernel->tet_force(e, first, last, x, v, f, NULL);
+}
+
+void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df)
+{
+    if (!e->linearized) return;
+    Pass pass = { .e = e, .x = dx, .f = df, .k = k, .derivative = true };
+    run_pass(e, &pass);
+}
+
+static void linearize_tets(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const Pass *p = arg;
+    p->e->kernel->tet_linearize(p->e, first, last, p->x);
+}
+
+static void linearize_samples(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const Pass *p = arg;
+    p->e->kernel->sample_linearize(p->e, first, last, p->x);
+}
+
+void pli_elastic_linearize(PliElastic *e, const double *x)
+{
+    if (!e->tangent) return;
+    Pass pass = { .e = e, .x = x };
+    pli_for(&e->host, e->tet_packs, PACK_BLOCK / 4, linearize_tets, &pass);
+    pli_for(&e->host, e->sample_packs, PACK_BLOCK / 8, linearize_samples, &pass);
+    e->linearized = true;
+}
+
+// ---- sums and counts: one number per fixed block, added in order -------------------------------------------------------
+
+typedef struct BlockPass {
+    const PliElastic *e;
+    const double *x;
+    bool samples, count;
+} BlockPass;
+
+static void block_values(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const BlockPass *p = arg;
+    const PliElastic *e = p->e;
+    PliIndex packs = p->samples ? e->sample_packs : e->tet_packs;
+    for (PliIndex b = first; b < last; ++b) {
+        PliIndex from = b * PACK_BLOCK, to = from + PACK_BLOCK < packs ? from + PACK_BLOCK : packs, at;
+        const PliElasticKernel *k = e->kernel;
+        if (p->count) e->partial[b] = p->samples ? k->sample_inverted(e, from, to, p->x, &at) : k->tet_inverted(e, from, to, p->x, &at);
+        else e->partial[b] = p->samples ? k->sample_energy(e, from, to, p->x) : k->tet_energy(e, from, to, p->x);
+    }
+}
+
+double pli_elastic_energy(const PliElastic *e, const double *x)
+{
+    double sum = 0.0;
+    for (int samples = 0; samples < 2; ++samples) {
+        PliIndex blocks = blocks_of(samples ? e->sample_packs : e->tet_packs);
+        BlockPass pass = { e, x, samples, false };
+        pli_for(&e->host, blocks, 1, block_values, &pass);
+        for (PliIndex b = 0; b < blocks; ++b) sum += e->partial[b];
+    }
+    return sum;
+}
+
+PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first)
+{
+    PliIndex found = 0, where = PLI_NONE;
+    for (int samples = 0; samples < 2; ++samples) {
+        PliIndex packs = samples ? e->sample_packs : e->tet_packs, blocks = blocks_of(packs);
+        BlockPass pass = { e, x, samples, true };
+        pli_for(&e->host, blocks, 1, block_values, &pass);
+        for (PliIndex b = 0; b < blocks; ++b) {
+            if (e->partial[b] > 0.0 && found == 0) {
+                PliIndex from = b * PACK_BLOCK, to = from + PACK_BLOCK < packs ? from + PACK_BLOCK : packs;
+                if (samples) e->kernel->sample_inverted(e, from, to, x, &where), where += e->tet_count;
+                else e->kernel->tet_inverted(e, from, to, x, &where);
+            }
+            found += (PliIndex)e->partial[b];
+        }
+    }
+    if (first) *first = where;
+    return found;
+}
+
+double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x)
+{
+    const PliTetPack *p = &e->pack[i / PACK];
+    PliIndex lane = i % PACK, corner[4];
+    PliTetRest rest = { .volume = 0.0 };
+    for (int a = 0; a < 4; ++a) corner[a] = p->corner[a][lane];
+    for (int k = 0; k < 9; ++k) rest.grad[k] = p->grad[k][lane];
+    double F[9], P[9], s[9];
+    pli_tet_gradient(corner, &rest, x, F);
+    pli_law_stress(e->def.material.law, &e->lame, F, P);
+    double j = m3_det(F);
+    if (!(fabs(j) > 1e-12)) return 0.0; // flat: no area to carry a stress
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) s[3 * r + c] = e->stiffness[i] / j * v3_dot(P + 3 * r, F + 3 * c);
+    double ab = s[0] - s[4], bc = s[4] - s[8], ca = s[8] - s[0];
+    return sqrt(0.5 * (ab * ab + bc * bc + ca * ca) + 3.0 * (s[1] * s[1] + s[2] * s[2] + s[5] * s[5]));
+}
+
+// ---- element matrices ----------------------------------------------------------------------------------------------------
+
+/// C[(i, k), (j, l)] = k dP_ik / dF_jl of one lane; v is V here.
+static void tangent_matrix(const PliTangentPack *t, PliIndex lane, const double v[9], double C[81])
+{
+    double u[9];
+    for (int k = 0; k < 9; ++k) u[k] = t->u[k][lane];
+    for (int jl = 0; jl < 9; ++jl) {
+        int j = jl / 3, l = jl % 3;
+        double M[9], D[9], T[9];
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) M[3 * a + b] = u[3 * j + a] * v[3 * l + b];
+        D[0] = t->diagonal[0][lane] * M[0] + t->diagonal[5][lane] * M[4] + t->diagonal[4][lane] * M[8];
+        D[4] = t->diagonal[5][lane] * M[0] + t->diagonal[1][lane] * M[4] + t->diagonal[3][lane] * M[8];
+        D[8] = t->diagonal[4][lane] * M[0] + t->diagonal[3][lane] * M[4] + t->diagonal[2][lane] * M[8];
+        const int up[3] = { 5, 2, 1 }, down[3] = { 7, 6, 3 };
+        for (int n = 0; n < 3; ++n) {
+            D[up[n]] = t->same[n][lane] * M[up[n]] + t->swap[n][lane] * M[down[n]];
+            D[down[n]] = t->same[n][lane] * M[down[n]] + t->swap[n][lane] * M[up[n]];
+        }
+        m3_mul(T, u, D);
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k) C[9 * (3 * i + k) + jl] = v3_dot(T + 3 * i, v + 3 * k);
+    }
+}
+
+/// K[(a, i), (b, j)] = sum_kl grad_a[k] C[ik, jl] grad_b[l]; half has 27 n numbers.
+static void contract(const double C[81], const double *grad, PliIndex n, double *half, double *K)
+{
+    for (PliIndex a = 0; a < n; ++a) {
+        const double *g = grad + 3 * (size_t)a;
+        for (int i = 0; i < 3; ++i)
+            for (int jl = 0; jl < 9; ++jl)
+                half[27 * (size_t)a + 9 * i + jl] = g[0] * C[27 * i + jl] + g[1] * C[27 * i + 9 + jl] + g[2] * C[27 * i + 18 + jl];
+    }
+    for (PliIndex a = 0; a < n; ++a)
+        for (int i = 0; i < 3; ++i) {
+            const double *h = half + 27 * (size_t)a + 9 * i;
+            double *row = K + (3 * (size_t)a + (size_t)i) * 3 * n;
+            for (PliIndex b = 0; b < n; ++b)
+                for (int j = 0; j < 3; ++j) row[3 * b + j] = v3_dot(h + 3 * j, grad + 3 * (size_t)b);
+        }
+}
+
+void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user)
+{
+    if (!e->linearized) return;
+    const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    for (PliIndex t = 0; t < e->tet_count; ++t) {
+        // tangents of tetrahedra hold grad V, so the frame on the right is already part of the gradients
+        const PliTangentPack *tangent = &e->tangent[t / PACK];
+        PliIndex lane = t % PACK, corner[4];
+        double C[81], grad[12];
+        for (int k = 0; k < 9; ++k) grad[3 + k] = tangent->v[k][lane];
+        for (int j = 0; j < 3; ++j) grad[j] = -(grad[3 + j] + grad[6 + j] + grad[9 + j]);
+        for (int a = 0; a < 4; ++a) corner[a] = e->pack[t / PACK].corner[a][lane];
+        tangent_matrix(tangent, lane, one, C);
+        contract(C, grad, 4, e->matrix_half, e->matrix);
+        fn(corner, 4, e->matrix, user);
+    }
+    for (PliIndex s = 0; s < e->sample_count; ++s) {
+        const PliSamplePack *p = &e->sample[s / PACK];
+        PliIndex lane = s % PACK, from = e->sample_first[s], n = e->sample_first[s + 1] - from;
+        double C[81], v[9];
+        for (int k = 0; k < 9; ++k) v[k] = e->sample_tangent[s / PACK].v[k][lane];
+        tangent_matrix(&e->sample_tangent[s / PACK], lane, v, C);
+        // dP += dF s0: couples equal components only
+        const int sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k)
+                for (int l = 0; l < 3; ++l) C[9 * (3 * i + k) + 3 * i + l] -= p->volume[lane] * p->s0[sym[3 * k + l]][lane];
+        contract(C, e->sample_grad + 3 * (size_t)from, n, e->matrix_half, e->matrix);
+        fn(e->sample_point + from, n, e->matrix, user);
+    }
+}

@@ -1,0 +1,13 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// 4 elements at a time. Only this file is compiled for that vector unit; the choice is made at run time.
+#include "kernel/elastic_state.h"
+
+#if defined(__AVX2__)
+#define PLI_LANES 4
+#include "kernel/elastic_lanes.h"
+
+static const PliElasticKernel kernel = PLI_LANES_KERNEL;
+const PliElasticKernel *pli_elastic_avx2(void) { return &kernel; }
+#else
+const PliElasticKernel *pli_elastic_avx2(void) { return NULL; }
+#endif

@@ -1,0 +1,408 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_ELASTIC_LANES_H
+#define PLI_ELASTIC_LANES_H
+
+// The loops over packs: the one algorithm text behind elastic_plain.c, elastic_avx2.c and elastic_avx512.c. A file that
+// includes it fills a PliElasticKernel with the static functions below.
+
+#include "kernel/laws.h"
+
+/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra to f, one after the other: the order of a sum is the
+/// order of the elements. Lanes outside `live` are dropped.
+static inline void scatter_add(double *f, const PliTetPack *p, int lane, unsigned live, const W h[4][3])
+{
+#if PLI_LANES == 1
+    (void)live;
+    for (int a = 0; a < 4; ++a) {
+        double *to = f + 3 * (size_t)p->corner[a][lane];
+        to[0] += h[a][0], to[1] += h[a][1], to[2] += h[a][2];
+    }
+#elif PLI_LANES == 4
+    W even[4], odd[4]; // (x y) of lanes 0 | 2 and 1 | 3
+    for (int a = 0; a < 4; ++a) {
+        even[a] = _mm256_unpacklo_pd(h[a][0], h[a][1]);
+        odd[a] = _mm256_unpackhi_pd(h[a][0], h[a][1]);
+    }
+#define PLI_ADD_LANE(n, xy, half, pick)                                                                                \
+    if (live >> (n) & 1u)                                                                                              \
+        for (int a = 0; a < 4; ++a) {                                                                                  \
+            double *to = f + 3 * (size_t)p->corner[a][lane + (n)];                                                     \
+            __m128d z = _mm256_extractf128_pd(h[a][2], half);                                                          \
+            _mm_storeu_pd(to, _mm_add_pd(_mm_loadu_pd(to), _mm256_extractf128_pd(xy[a], half)));                       \
+            _mm_store_sd(to + 2, _mm_add_sd(_mm_load_sd(to + 2), pick(z)));                                            \
+        }
+#define PLI_LOW(z) (z)
+#define PLI_HIGH(z) _mm_unpackhi_pd(z, z)
+    PLI_ADD_LANE(0, even, 0, PLI_LOW)
+    PLI_ADD_LANE(1, odd, 0, PLI_HIGH)
+    PLI_ADD_LANE(2, even, 1, PLI_LOW)
+    PLI_ADD_LANE(3, odd, 1, PLI_HIGH)
+#undef PLI_ADD_LANE
+#undef PLI_LOW
+#undef PLI_HIGH
+#else
+    _Alignas(64) double out[4][3][PLI_LANES];
+    for (int a = 0; a < 4; ++a)
+        for (int c = 0; c < 3; ++c) w_store(out[a][c], h[a][c]);
+    for (int n = 0; n < PLI_LANES; ++n) {
+        if (!(live >> n & 1u)) continue;
+        for (int a = 0; a < 4; ++a) {
+            double *to = f + 3 * (size_t)p->corner[a][lane + n];
+            for (int c = 0; c < 3; ++c) to[c] += out[a][c][n];
+        }
+    }
+#endif
+}
+
+/// Writes the same forces to corner slots, shape [PLI_LANES, 4, 4] from `slot`.
+static inline void scatter_slots(double *slot, const W h[4][3])
+{
+#if PLI_LANES == 1
+    for (int a = 0; a < 4; ++a) slot[4 * a] = h[a][0], slot[4 * a + 1] = h[a][1], slot[4 * a + 2] = h[a][2];
+#elif PLI_LANES == 4
+    for (int a = 0; a < 4; ++a) {
+        W even = _mm256_unpacklo_pd(h[a][0], h[a][1]), odd = _mm256_unpackhi_pd(h[a][0], h[a][1]);
+        W z_even = _mm256_unpacklo_pd(h[a][2], h[a][2]), z_odd = _mm256_unpackhi_pd(h[a][2], h[a][2]);
+        double *to = slot + 4 * a;
+        _mm256_store_pd(to, _mm256_permute2f128_pd(even, z_even, 0x20));
+        _mm256_store_pd(to + 16, _mm256_permute2f128_pd(odd, z_odd, 0x20));
+        _mm256_store_pd(to + 32, _mm256_permute2f128_pd(even, z_even, 0x31));
+        _mm256_store_pd(to + 48, _mm256_permute2f128_pd(odd, z_odd, 0x31));
+    }
+#else
+    _Alignas(64) double out[PLI_LANES];
+    for (int a = 0; a < 4; ++a)
+        for (int c = 0; c < 3; ++c) {
+            w_store(out, h[a][c]);
+            for (int n = 0; n < PLI_LANES; ++n) slot[16 * n + 4 * a + c] = out[n];
+        }
+#endif
+}
+
+/// Lanes of the group that starts at element `at` and lie in [first, last).
+static inline unsigned live_lanes(PliIndex at, PliIndex first, PliIndex last)
+{
+    unsigned live = W_ALL;
+    if (at < first) live &= W_ALL << (first - at);
+    if (at + PLI_LANES > last) live &= W_ALL >> (at + PLI_LANES - last);
+    return live;
+}
+
+/// sum over corners of x_a (x) grad_a; g has the rows of corners 1, 2, 3.
+static inline void lanes_gradient(const PliTetPack *p, int lane, const double *x, const W g[9], W F[9])
+{
+    W c[4][3];
+    for (int a = 0; a < 4; ++a) w_gather(x, &p->corner[a][lane], c[a]);
+    for (int a = 1; a < 4; ++a)
+        for (int i = 0; i < 3; ++i) c[a][i] = c[a][i] - c[0][i];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) F[3 * i + j] = c[1][i] * g[j] + c[2][i] * g[3 + j] + c[3][i] * g[6 + j];
+}
+
+/// h_a = P grad_a, corner 0 takes what is left.
+static inline void lanes_corner_forces(const W P[9], const W g[9], W h[4][3])
+{
+    for (int i = 0; i < 3; ++i) {
+        for (int a = 1; a < 4; ++a)
+            h[a][i] = P[3 * i] * g[3 * a - 3] + P[3 * i + 1] * g[3 * a - 2] + P[3 * i + 2] * g[3 * a - 1];
+        h[0][i] = 0.0 - (h[1][i] + h[2][i] + h[3][i]);
+    }
+}
+
+static inline void lanes_load_grad(const PliTetPack *p, int lane, W g[9])
+{
+    for (int k = 0; k < 9; ++k) g[k] = w_load(&p->grad[k][lane]);
+}
+
+static inline void force_loop(PliLaw law, bool damped, const PliElastic *e, PliIndex first, PliIndex last, const double *x,
+                              const double *v, double *f, double *slot)
+{
+    if (first >= last) return;
+    const PliLame lame = e->lame;
+    for (PliIndex at = first - first % PLI_LANES; at < last; at += PLI_LANES) {
+        const PliTetPack *p = &e->pack[at / PACK];
+        int lane = (int)(at % PACK);
+        W g[9], F[9], P[9], h[4][3];
+        lanes_load_grad(p, lane, g);
+        lanes_gradient(p, lane, x, g, F);
+        W k = 0.0 - w_load(&p->weight[lane]);
+        if (damped) {
+            W Fd[9], S[6];
+            lanes_gradient(p, lane, v, g, Fd);
+            viscous_stress(&lame, F, Fd, k, S);
+            law_stress(law, &lame, F, k, S, P);
+        } else {
+            law_stress(law, &lame, F, k, NULL, P);
+        }
+        lanes_corner_forces(P, g, h);
+        if (slot)
+            scatter_slots(slot + 16 * (size_t)at, h);
+        else
+            scatter_add(f, p, lane, live_lanes(at, first, last), h);
+    }
+}
+
+static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f,
+                            double *slot)
+{
+    bool damped = v && e->def.material.damping > 0.0;
+    switch (e->def.material.law) {
+    case PLI_STVK:
+        if (damped) force_loop(PLI_STVK, true, e, first, last, x, v, f, slot);
+        else force_loop(PLI_STVK, false, e, first, last, x, v, f, slot);
+        break;
+    case PLI_COROT:
+        if (damped) force_loop(PLI_COROT, true, e, first, last, x, v, f, slot);
+        else force_loop(PLI_COROT, false, e, first, last, x, v, f, slot);
+        break;
+    default:
+        if (damped) force_loop(PLI_NEOHOOKEAN, true, e, first, last, x, v, f, slot);
+        else force_loop(PLI_NEOHOOKEAN, false, e, first, last, x, v, f, slot);
+    }
+}
+
+static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, double *slot)
+{
+    if (first >= last) return;
+    for (PliIndex at = first - first % PLI_LANES; at < last; at += PLI_LANES) {
+        const PliTetPack *p = &e->pack[at / PACK];
+        const PliTangentPack *t = &e->tangent[at / PACK];
+        int lane = (int)(at % PACK);
+        W g[9], G[9], M[9], h[4][3], u[9], diagonal[6], same[3], swap[3];
+        for (int i = 0; i < 9; ++i) g[i] = w_load(&t->v[i][lane]), u[i] = w_load(&t->u[i][lane]);
+        for (int i = 0; i < 6; ++i) diagonal[i] = k * w_load(&t->diagonal[i][lane]);
+        for (int i = 0; i < 3; ++i) same[i] = k * w_load(&t->same[i][lane]), swap[i] = k * w_load(&t->swap[i][lane]);
+        lanes_gradient(p, lane, dx, g, G); // dF V
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) M[3 * i + j] = u[i] * G[j] + u[3 + i] * G[3 + j] + u[6 + i] * G[6 + j];
+        tangent_middle(diagonal, same, swap, M);
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
+        lanes_corner_forces(G, g, h);
+        if (slot)
+            scatter_slots(slot + 16 * (size_t)at, h);
+        else
+            scatter_add(df, p, lane, live_lanes(at, first, last), h);
+    }
+}
+
+static inline void store_tangent(PliTangentPack *t, int lane, const Tangent *from)
+{
+    for (int i = 0; i < 9; ++i) w_store(&t->u[i][lane], from->u[i]), w_store(&t->v[i][lane], from->v[i]);
+    for (int i = 0; i < 6; ++i) w_store(&t->diagonal[i][lane], from->diagonal[i]);
+    for (int i = 0; i < 3; ++i) w_store(&t->same[i][lane], from->same[i]), w_store(&t->swap[i][lane], from->swap[i]);
+}
+
+static void lanes_tet_linearize(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x)
+{
+    for (PliIndex n = first_pack; n < last_pack; ++n)
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            const PliTetPack *p = &e->pack[n];
+            W g[9], F[9], gv[9];
+            Tangent t;
+            lanes_load_grad(p, lane, g);
+            lanes_gradient(p, lane, x, g, F);
+            law_tangent(e->def.material.law, &e->lame, F, 0.0 - w_load(&p->weight[lane]), e->project, &t);
+            for (int a = 0; a < 3; ++a)
+                for (int j = 0; j < 3; ++j)
+                    gv[3 * a + j] = g[3 * a] * t.v[j] + g[3 * a + 1] * t.v[3 + j] + g[3 * a + 2] * t.v[6 + j];
+            for (int i = 0; i < 9; ++i) t.v[i] = gv[i];
+            store_tangent(&e->tangent[n], lane, &t);
+        }
+}
+
+/// Sum over lanes in order.
+static inline double add_lanes(double sum, W value)
+{
+    _Alignas(64) double lane[PLI_LANES];
+    w_store(lane, value);
+    for (int i = 0; i < PLI_LANES; ++i) sum += lane[i];
+    return sum;
+}
+
+static double lanes_tet_energy(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x)
+{
+    double sum = 0.0;
+    for (PliIndex n = first_pack; n < last_pack; ++n)
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            const PliTetPack *p = &e->pack[n];
+            W g[9], F[9];
+            lanes_load_grad(p, lane, g);
+            lanes_gradient(p, lane, x, g, F);
+            sum = add_lanes(sum, w_load(&p->weight[lane]) * law_energy(e->def.material.law, &e->lame, F));
+        }
+    return sum;
+}
+
+/// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
+static inline PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
+{
+    unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
+    for (int lane = 0; bad && lane < PLI_LANES; ++lane)
+        if ((bad >> lane & 1u) && at + (PliIndex)lane < count) {
+            if (found == 0) *first = at + (PliIndex)lane;
+            found++;
+        }
+    return found;
+}
+
+static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first)
+{
+    PliIndex found = 0;
+    for (PliIndex n = first_pack; n < last_pack; ++n)
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            W g[9], F[9];
+            lanes_load_grad(&e->pack[n], lane, g);
+            lanes_gradient(&e->pack[n], lane, x, g, F);
+            found = count_inverted(determinant(F), n * PACK + (PliIndex)lane, e->tet_count, found, first);
+        }
+    return found;
+}
+
+// ---- general samples --------------------------------------------------------------------------------------------------
+// Sums over basis functions are made sample by sample (their number varies); the law sees lanes.
+
+/// out[.][lane] = sum of u_a (x) grad_a over the entries of each of the pack's samples.
+static inline void sample_gradients(const PliElastic *e, PliIndex pack, const double *u, double out[9][PACK])
+{
+    for (PliIndex lane = 0; lane < PACK; ++lane) {
+        PliIndex s = pack * PACK + lane;
+        double F[9] = { 0.0 };
+        if (s < e->sample_count)
+            for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n) {
+                const double *g = e->sample_grad + 3 * (size_t)n, *p = u + 3 * (size_t)e->sample_point[n];
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j) F[3 * i + j] += p[i] * g[j];
+            }
+        for (int k = 0; k < 9; ++k) out[k][lane] = F[k];
+    }
+}
+
+static inline void load_sample(const PliSamplePack *p, int lane, double F_all[9][PACK], W F[9])
+{
+    for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][lane]) + w_load(&p->f0[k][lane]);
+}
+
+static inline void store_stress(const PliElastic *e, PliIndex at, const W P[9])
+{
+    _Alignas(64) double out[9][PLI_LANES];
+    for (int k = 0; k < 9; ++k) w_store(out[k], P[k]);
+    for (PliIndex lane = 0; lane < PLI_LANES && at + lane < e->sample_count; ++lane)
+        for (int k = 0; k < 9; ++k) e->sample_stress[9 * (size_t)(at + lane) + k] = out[k][lane];
+}
+
+static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v)
+{
+    _Alignas(64) double all[9][PACK], rate[9][PACK];
+    bool damped = v && e->def.material.damping > 0.0;
+    for (PliIndex n = first_pack; n < last_pack; ++n) {
+        const PliSamplePack *p = &e->sample[n];
+        sample_gradients(e, n, x, all);
+        if (damped) sample_gradients(e, n, v, rate);
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            W F[9], P[9], S[6], k = 0.0 - w_load(&p->weight[lane]), volume = 0.0 - w_load(&p->volume[lane]);
+            load_sample(p, lane, all, F);
+            for (int i = 0; i < 6; ++i) S[i] = volume * w_load(&p->s0[i][lane]);
+            if (damped) {
+                W Fd[9], more[6];
+                for (int i = 0; i < 9; ++i) Fd[i] = w_load(&rate[i][lane]);
+                viscous_stress(&e->lame, F, Fd, k, more);
+                for (int i = 0; i < 6; ++i) S[i] = S[i] + more[i];
+            }
+            law_stress(e->def.material.law, &e->lame, F, k, S, P);
+            store_stress(e, n * PACK + (PliIndex)lane, P);
+        }
+    }
+}
+
+static void lanes_sample_linearize(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x)
+{
+    _Alignas(64) double all[9][PACK];
+    for (PliIndex n = first_pack; n < last_pack; ++n) {
+        const PliSamplePack *p = &e->sample[n];
+        sample_gradients(e, n, x, all);
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            W F[9];
+            Tangent t;
+            load_sample(p, lane, all, F);
+            law_tangent(e->def.material.law, &e->lame, F, 0.0 - w_load(&p->weight[lane]), e->project, &t);
+            store_tangent(&e->sample_tangent[n], lane, &t);
+        }
+    }
+}
+
+static void lanes_sample_dforce(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double factor)
+{
+    _Alignas(64) double all[9][PACK];
+    for (PliIndex n = first_pack; n < last_pack; ++n) {
+        const PliSamplePack *p = &e->sample[n];
+        const PliTangentPack *t = &e->sample_tangent[n];
+        sample_gradients(e, n, dx, all);
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            W u[9], v[9], dF[9], G[9], M[9], P[9], S[6], diagonal[6], same[3], swap[3];
+            W volume = (0.0 - factor) * w_load(&p->volume[lane]);
+            for (int i = 0; i < 9; ++i)
+                dF[i] = w_load(&all[i][lane]), u[i] = w_load(&t->u[i][lane]), v[i] = w_load(&t->v[i][lane]);
+            for (int i = 0; i < 6; ++i) {
+                diagonal[i] = factor * w_load(&t->diagonal[i][lane]);
+                S[i] = volume * w_load(&p->s0[i][lane]);
+            }
+            for (int i = 0; i < 3; ++i) same[i] = factor * w_load(&t->same[i][lane]), swap[i] = factor * w_load(&t->swap[i][lane]);
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) G[3 * i + j] = dF[3 * i] * v[j] + dF[3 * i + 1] * v[3 + j] + dF[3 * i + 2] * v[6 + j];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) M[3 * i + j] = u[i] * G[j] + u[3 + i] * G[3 + j] + u[6 + i] * G[6 + j];
+            tangent_middle(diagonal, same, swap, M);
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
+            times_symmetric(dF, S, P);
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    P[3 * i + j] = P[3 * i + j] + (G[3 * i] * v[3 * j] + G[3 * i + 1] * v[3 * j + 1] + G[3 * i + 2] * v[3 * j + 2]);
+            store_stress(e, n * PACK + (PliIndex)lane, P);
+        }
+    }
+}
+
+static double lanes_sample_energy(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x)
+{
+    _Alignas(64) double all[9][PACK];
+    double sum = 0.0;
+    for (PliIndex n = first_pack; n < last_pack; ++n) {
+        const PliSamplePack *p = &e->sample[n];
+        sample_gradients(e, n, x, all);
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            W F[9], S[6];
+            load_sample(p, lane, all, F);
+            for (int i = 0; i < 6; ++i) S[i] = w_load(&p->s0[i][lane]);
+            W own = w_load(&p->weight[lane]) * law_energy(e->def.material.law, &e->lame, F);
+            sum = add_lanes(sum, own + w_load(&p->volume[lane]) * prestress_energy(F, S));
+        }
+    }
+    return sum;
+}
+
+static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first)
+{
+    _Alignas(64) double all[9][PACK];
+    PliIndex found = 0;
+    for (PliIndex n = first_pack; n < last_pack; ++n) {
+        sample_gradients(e, n, x, all);
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            W F[9];
+            load_sample(&e->sample[n], lane, all, F);
+            found = count_inverted(determinant(F), n * PACK + (PliIndex)lane, e->sample_count, found, first);
+        }
+    }
+    return found;
+}
+
+#define PLI_LANES_KERNEL                                                                                               \
+    {                                                                                                                  \
+        .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
+        .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,        \
+        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
+        .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted                                 \
+    }
+
+#endif

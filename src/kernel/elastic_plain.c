@@ -1,0 +1,8 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// One element at a time: the reference the wide copies are tested against, and the fallback.
+#define PLI_LANES 1
+#include "kernel/elastic_lanes.h"
+
+const PliElasticKernel pli_elastic_plain = PLI_LANES_KERNEL;
+
+void pli_law_stress(PliLaw law, const PliLame *m, const double F[9], double P[9]) { law_stress(law, m, F, 1.0, NULL, P); }

@@ -1,0 +1,99 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_ELASTIC_STATE_H
+#define PLI_ELASTIC_STATE_H
+
+// What the files of the elastic kernel share: the packs, and the table of functions each vector unit fills.
+
+#include "kernel/elastic.h"
+
+enum { PACK = 8, PACK_BLOCK = 64 }; ///< elements per pack; packs per block of a parallel loop or of a partial sum
+
+/// Eight tetrahedra side by side. 96 bytes per element: what one force evaluation has to stream.
+typedef struct PliTetPack {
+    double grad[9][PACK];     ///< of corners 1, 2, 3
+    double weight[PACK];      ///< volume x stiffness, m3; 0 in the lanes that fill up the last pack
+    PliIndex corner[4][PACK]; ///< corner-major, so that a gather reads consecutive indices
+} PliTetPack;
+
+/// dP/dF in the principal frame F = U diag(s) V^T, the same form for every isotropic law:
+/// with M = U^T dF V, the diagonal of M goes through the symmetric `diagonal`, and each pair (i, j) through
+/// M'ij = same Mij + swap Mji. Scaled by -weight. Tetrahedra keep grad V instead of V, which saves two products.
+typedef struct PliTangentPack {
+    double u[9][PACK];
+    double v[9][PACK];        ///< samples: V; tetrahedra: grad V, rows are corners 1, 2, 3
+    double diagonal[6][PACK]; ///< 00 11 22 12 02 01
+    double same[3][PACK], swap[3][PACK]; ///< pairs 12, 02, 01
+} PliTangentPack;
+
+typedef struct PliSamplePack {
+    double f0[9][PACK], s0[6][PACK];
+    double weight[PACK]; ///< volume x stiffness
+    double volume[PACK]; ///< of s0, which stiffness does not scale
+} PliSamplePack;
+
+/// Constants of the law. neo-Hookean: mu and lambda are the reparametrised ones of Smith et al. 2018, section 3.4.
+typedef struct PliLame {
+    double mu, lambda;
+    double alpha, rest_energy;       ///< neo-Hookean
+    double viscous_mu, viscous_lambda; ///< Pa s, from the true Lame constants
+} PliLame;
+
+typedef struct PliElasticKernel PliElasticKernel;
+
+struct PliElastic {
+    PliHost host;
+    PliElasticDef def;
+    PliLame lame;
+    const PliElasticKernel *kernel;
+    bool project, threaded;
+
+    PliIndex tet_count, tet_packs, tet_points;
+    PliTetPack *pack;
+    PliTangentPack *tangent;
+    double *stiffness; ///< per tet, for stresses
+    // corner slots and their lists per point, only with more than one worker
+    double *slot;                    ///< [tet_capacity, 4, 4], the fourth component is padding
+    PliIndex *slot_first, *slot_list; ///< slots of each point, ascending
+    bool slots_listed;
+
+    PliIndex sample_count, sample_packs, sample_points, sample_width;
+    PliSamplePack *sample;
+    PliTangentPack *sample_tangent;
+    PliIndex *sample_first, *sample_point; ///< entries
+    double *sample_grad;
+    double *sample_stress; ///< [sample_capacity, 9], -V P of the last evaluation
+    PliIndex *entry_first, *entry_list, *entry_sample; ///< entries of each point, only with more than one worker
+    bool entries_listed;
+
+    double *partial; ///< one per block
+    double *matrix;  ///< element matrix handed to callbacks
+    double *matrix_half;
+    bool linearized;
+};
+
+/// One evaluation over a range of elements or packs. slot == NULL: added straight to f, lane after lane.
+struct PliElasticKernel {
+    void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f, double *slot);
+    void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, double *slot);
+    void (*tet_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
+    double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
+    PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
+    void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v);
+    void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);
+    void (*sample_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
+    double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
+    PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
+};
+extern const PliElasticKernel pli_elastic_plain;
+const PliElasticKernel *pli_elastic_avx2(void);   ///< NULL when this build has none
+const PliElasticKernel *pli_elastic_avx512(void); ///< NULL when this build has none
+
+/// P of one deformation gradient, plain lane, stiffness factor 1.
+void pli_law_stress(PliLaw law, const PliLame *m, const double F[9], double P[9]);
+
+/// Rotation of any 3x3 matrix, also singular or inverted ones: det R = +1 and tr(R^T F) is largest. Slow and certain.
+void pli_polar_robust(const double F[9], double R[9]);
+
+PliLame pli_lame(const PliMaterial *m);
+
+#endif

@@ -1,0 +1,316 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_LAWS_H
+#define PLI_LAWS_H
+
+// Material laws over lanes: part of the algorithm text, included once per vector width (see lanes.h).
+// Matrices are row-major W[9]; symmetric ones W[6] = xx yy zz yz xz xy.
+
+#include "kernel/lanes.h"
+
+/// Right Cauchy-Green tensor F^T F.
+static inline void cauchy_green(const W F[9], W C[6])
+{
+    C[0] = F[0] * F[0] + F[3] * F[3] + F[6] * F[6];
+    C[1] = F[1] * F[1] + F[4] * F[4] + F[7] * F[7];
+    C[2] = F[2] * F[2] + F[5] * F[5] + F[8] * F[8];
+    C[3] = F[1] * F[2] + F[4] * F[5] + F[7] * F[8];
+    C[4] = F[0] * F[2] + F[3] * F[5] + F[6] * F[8];
+    C[5] = F[0] * F[1] + F[3] * F[4] + F[6] * F[7];
+}
+
+static inline void cofactor(const W F[9], W K[9])
+{
+    K[0] = F[4] * F[8] - F[5] * F[7], K[1] = F[5] * F[6] - F[3] * F[8], K[2] = F[3] * F[7] - F[4] * F[6];
+    K[3] = F[2] * F[7] - F[1] * F[8], K[4] = F[0] * F[8] - F[2] * F[6], K[5] = F[1] * F[6] - F[0] * F[7];
+    K[6] = F[1] * F[5] - F[2] * F[4], K[7] = F[2] * F[3] - F[0] * F[5], K[8] = F[0] * F[4] - F[1] * F[3];
+}
+
+static inline W determinant(const W F[9])
+{
+    return F[0] * (F[4] * F[8] - F[5] * F[7]) + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+}
+
+/// P = F S (add: P += F S).
+static inline void times_symmetric(const W F[9], const W S[6], W P[9])
+{
+    for (int i = 0; i < 3; ++i) {
+        P[3 * i] = F[3 * i] * S[0] + F[3 * i + 1] * S[5] + F[3 * i + 2] * S[4];
+        P[3 * i + 1] = F[3 * i] * S[5] + F[3 * i + 1] * S[1] + F[3 * i + 2] * S[3];
+        P[3 * i + 2] = F[3 * i] * S[4] + F[3 * i + 1] * S[3] + F[3 * i + 2] * S[2];
+    }
+}
+
+/// One Laguerre step towards the largest root of p(x) = (x^2 - i1)^2 - 8 j x - 4 i2, from above.
+static inline W laguerre_step(W x, W i1, W i2, W j)
+{
+    W q = x * x - i1;
+    W p = q * q - 8.0 * (j * x) - 4.0 * i2;
+    W p1 = 4.0 * (x * q) - 8.0 * j;
+    W p2 = 12.0 * (x * x) - 4.0 * i1;
+    W root = w_sqrt(w_max(9.0 * (p1 * p1) - 12.0 * (p * p2), w_set(0.0)));
+    return 4.0 * p / (p1 + root);
+}
+
+// Rotation of the polar decomposition F = R S, det R = +1; *trace = tr S.
+//
+// x = tr S = s1 + s2 + s3 is the largest root of the quartic of laguerre_step with i1 = |F|^2, i2 = |cof F|^2, j = det F
+// (the others are s1 - s2 - s3 and so on, all real), and R = dx/dF follows from it by the implicit function theorem:
+//   R = ((x^2 + i1) F + 2 (x cof F - F F^T F)) / (x (x^2 - i1) - 2 j).
+// Laguerre's method is exact when three roots coincide, as they do at rest: two steps from sqrt(3 i1) reach the last bit
+// for principal stretches in 0.7 .. 1.4; three more are made only when a lane asks for them. The denominator is
+// 2 (s1+s2)(s2+s3)(s3+s1): where it is small R is ill-defined, and those lanes go through the robust routine.
+// Rejected: Higham's iteration (wrong for inverted elements), warm-started quaternions (results depend on history).
+static inline void polar(const W F[9], W R[9], W *trace)
+{
+    W C[6], K[9], FC[9];
+    cauchy_green(F, C);
+    cofactor(F, K);
+    times_symmetric(F, C, FC);
+    W i1 = C[0] + C[1] + C[2];
+    W i2 = (K[0] * K[0] + K[1] * K[1] + K[2] * K[2]) + (K[3] * K[3] + K[4] * K[4] + K[5] * K[5]) +
+           (K[6] * K[6] + K[7] * K[7] + K[8] * K[8]);
+    W j = F[0] * K[0] + F[1] * K[1] + F[2] * K[2];
+    W x = w_sqrt(3.0 * i1);
+    x = x - laguerre_step(x, i1, i2, j);
+    W step = laguerre_step(x, i1, i2, j);
+    x = x - step;
+    if (w_greater(1e-5 * x, w_abs(step)) != W_ALL) {
+        for (int n = 0; n < 3; ++n) {
+            // lanes that have arrived keep their value, so that no lane depends on its neighbours
+            W next = laguerre_step(x, i1, i2, j);
+            W moving = w_abs(step);
+            W small = 1e-5 * x;
+            x = w_pick_greater(small, moving, x, x - next);
+            step = w_pick_greater(small, moving, step, next);
+        }
+    }
+    W den = x * (x * x - i1) - 2.0 * j;
+    W scale = 1.0 / den;
+    W a = (x * x + i1) * scale, b = 2.0 * scale, c = b * x;
+    for (int k = 0; k < 9; ++k) R[k] = (a * F[k] + c * K[k]) - b * FC[k];
+    *trace = x;
+    unsigned fine = w_greater(1e-5 * x, w_abs(step)) & w_greater(den, 0.01 * (x * x * x));
+    if (fine != W_ALL) {
+        _Alignas(64) double f[9][PLI_LANES], r[9][PLI_LANES], t[PLI_LANES];
+        for (int k = 0; k < 9; ++k) w_store(f[k], F[k]), w_store(r[k], R[k]);
+        w_store(t, x);
+        for (int lane = 0; lane < PLI_LANES; ++lane) {
+            if (fine >> lane & 1u) continue;
+            double one[9], rotation[9], sum = 0.0;
+            for (int k = 0; k < 9; ++k) one[k] = f[k][lane];
+            pli_polar_robust(one, rotation);
+            for (int k = 0; k < 9; ++k) r[k][lane] = rotation[k], sum += rotation[k] * one[k];
+            t[lane] = sum;
+        }
+        for (int k = 0; k < 9; ++k) R[k] = w_load(r[k]);
+        *trace = w_load(t);
+    }
+}
+
+/// First Piola-Kirchhoff stress times k. `extra` (NULL: none) is a second Piola-Kirchhoff stress, already times k.
+static inline void law_stress(PliLaw law, const PliLame *m, const W F[9], W k, const W extra[6], W P[9])
+{
+    if (law == PLI_STVK) {
+        // S = lambda/2 tr(C - I) I + mu (C - I)
+        W C[6], mu = m->mu * k;
+        cauchy_green(F, C);
+        W press = (0.5 * m->lambda) * k * ((C[0] - 1.0) + (C[1] - 1.0) + (C[2] - 1.0));
+        for (int i = 0; i < 3; ++i) C[i] = mu * (C[i] - 1.0) + press;
+        for (int i = 3; i < 6; ++i) C[i] = mu * C[i];
+        if (extra)
+            for (int i = 0; i < 6; ++i) C[i] = C[i] + extra[i];
+        times_symmetric(F, C, P);
+        return;
+    }
+    if (law == PLI_COROT) {
+        // P = 2 mu (F - R) + lambda tr(S - I) R; terms in dR vanish because R maximises tr(R^T F)
+        W R[9], trace, mu2 = (2.0 * m->mu) * k;
+        polar(F, R, &trace);
+        W turn = m->lambda * k * (trace - 3.0);
+        for (int i = 0; i < 9; ++i) P[i] = mu2 * (F[i] - R[i]) + turn * R[i];
+    } else {
+        // P = mu (1 - 1/(I_C + 1)) F + lambda (J - alpha) cof F
+        W K[9];
+        cofactor(F, K);
+        W j = F[0] * K[0] + F[1] * K[1] + F[2] * K[2];
+        W ic = (F[0] * F[0] + F[1] * F[1] + F[2] * F[2]) + (F[3] * F[3] + F[4] * F[4] + F[5] * F[5]) +
+               (F[6] * F[6] + F[7] * F[7] + F[8] * F[8]);
+        W a = m->mu * k * (1.0 - 1.0 / (ic + 1.0)), b = m->lambda * k * (j - m->alpha);
+        for (int i = 0; i < 9; ++i) P[i] = a * F[i] + b * K[i];
+    }
+    if (extra) {
+        W more[9];
+        times_symmetric(F, extra, more);
+        for (int i = 0; i < 9; ++i) P[i] = P[i] + more[i];
+    }
+}
+
+/// Viscous second Piola-Kirchhoff stress times k: lambda_v tr(E') I + 2 mu_v E', E' = sym(F'^T F). Zero for rigid motion.
+static inline void viscous_stress(const PliLame *m, const W F[9], const W Fd[9], W k, W S[6])
+{
+    W mu = m->viscous_mu * k;
+    for (int i = 0; i < 3; ++i) S[i] = Fd[i] * F[i] + Fd[3 + i] * F[3 + i] + Fd[6 + i] * F[6 + i];
+    W press = m->viscous_lambda * k * (S[0] + S[1] + S[2]);
+    for (int i = 0; i < 3; ++i) S[i] = 2.0 * mu * S[i] + press;
+    const int p[3] = { 1, 0, 0 }, q[3] = { 2, 2, 1 };
+    for (int n = 0; n < 3; ++n) {
+        int i = p[n], j = q[n];
+        S[3 + n] = mu * ((Fd[i] * F[j] + Fd[3 + i] * F[3 + j] + Fd[6 + i] * F[6 + j]) +
+                         (Fd[j] * F[i] + Fd[3 + j] * F[3 + i] + Fd[6 + j] * F[6 + i]));
+    }
+}
+
+/// Energy density, J/m3; zero at rest.
+static inline W law_energy(PliLaw law, const PliLame *m, const W F[9])
+{
+    if (law == PLI_STVK) {
+        W C[6];
+        cauchy_green(F, C);
+        for (int i = 0; i < 3; ++i) C[i] = 0.5 * (C[i] - 1.0);
+        W trace = C[0] + C[1] + C[2];
+        W square = (C[0] * C[0] + C[1] * C[1] + C[2] * C[2]) + 0.5 * (C[3] * C[3] + C[4] * C[4] + C[5] * C[5]);
+        return (0.5 * m->lambda) * (trace * trace) + m->mu * square;
+    }
+    if (law == PLI_COROT) {
+        W R[9], trace, square = w_set(0.0);
+        polar(F, R, &trace);
+        for (int i = 0; i < 9; ++i) square = square + (F[i] - R[i]) * (F[i] - R[i]);
+        trace = trace - 3.0;
+        return m->mu * square + (0.5 * m->lambda) * (trace * trace);
+    }
+    W j = determinant(F) - m->alpha;
+    W ic = (F[0] * F[0] + F[1] * F[1] + F[2] * F[2]) + (F[3] * F[3] + F[4] * F[4] + F[5] * F[5]) +
+           (F[6] * F[6] + F[7] * F[7] + F[8] * F[8]);
+    // the logarithm is the C library's, lane by lane: the same bits at every width
+    _Alignas(64) double lane[PLI_LANES];
+    w_store(lane, ic);
+    for (int i = 0; i < PLI_LANES; ++i) lane[i] = log(lane[i] + 1.0);
+    return (0.5 * m->mu) * (ic - 3.0 - w_load(lane)) + (0.5 * m->lambda) * (j * j) - m->rest_energy;
+}
+
+/// S : E, the energy of a constant second Piola-Kirchhoff stress.
+static inline W prestress_energy(const W F[9], const W S[6])
+{
+    W C[6];
+    cauchy_green(F, C);
+    return 0.5 * (S[0] * (C[0] - 1.0) + S[1] * (C[1] - 1.0) + S[2] * (C[2] - 1.0)) + (S[3] * C[3] + S[4] * C[4] + S[5] * C[5]);
+}
+
+/// Eigenvalues and eigenvectors (columns of V) of a symmetric matrix: a fixed number of cyclic Jacobi sweeps, no branch.
+static inline void eigen_symmetric(const W A[6], W value[3], W V[9])
+{
+    W d[3] = { A[0], A[1], A[2] }, o[3] = { A[3], A[4], A[5] }; // o[n] is the entry of the pair without n
+    for (int i = 0; i < 9; ++i) V[i] = w_set(i % 4 == 0 ? 1.0 : 0.0);
+    for (int sweep = 0; sweep < 6; ++sweep)
+        for (int n = 2; n >= 0; --n) {
+            int p = n == 0 ? 1 : 0, q = n == 2 ? 1 : 2; // the pair; n is the third
+            W gap = d[q] - d[p], twice = 2.0 * o[n];
+            W hyp = w_sqrt(gap * gap + twice * twice);
+            W t = w_sign_of(w_set(1.0), gap) * twice / (w_abs(gap) + hyp + 1e-300);
+            W c = 1.0 / w_sqrt(t * t + 1.0), s = t * c;
+            d[p] = d[p] - t * o[n];
+            d[q] = d[q] + t * o[n];
+            o[n] = w_set(0.0);
+            W a = o[q], b = o[p]; // entries (n, p) and (n, q)
+            o[q] = c * a - s * b;
+            o[p] = s * a + c * b;
+            for (int i = 0; i < 3; ++i) {
+                W x = V[3 * i + p], y = V[3 * i + q];
+                V[3 * i + p] = c * x - s * y;
+                V[3 * i + q] = s * x + c * y;
+            }
+        }
+    for (int i = 0; i < 3; ++i) value[i] = d[i];
+}
+
+/// dP/dF in the principal frame, times k (see PliTangentPack). Project: eigenvalues of dP/dF below zero become zero, so
+/// that -K is positive semi-definite (k <= 0 assumed when projecting).
+typedef struct Tangent {
+    W u[9], v[9], diagonal[6], same[3], swap[3];
+} Tangent;
+
+static inline void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool project, Tangent *out)
+{
+    // signed singular values from F = R S, S = V diag(s) V^T, U = R V: no division, so flat elements are no special case
+    W R[9], S[6], s[3], trace, zero = w_set(0.0);
+    polar(F, R, &trace);
+    for (int i = 0; i < 3; ++i) S[i] = R[i] * F[i] + R[3 + i] * F[3 + i] + R[6 + i] * F[6 + i];
+    const int pair[3][2] = { { 1, 2 }, { 0, 2 }, { 0, 1 } };
+    for (int n = 0; n < 3; ++n) {
+        int i = pair[n][0], j = pair[n][1];
+        S[3 + n] = 0.5 * ((R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j]) +
+                          (R[j] * F[i] + R[3 + j] * F[3 + i] + R[6 + j] * F[6 + i]));
+    }
+    eigen_symmetric(S, s, out->v);
+    const W *V = out->v;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) out->u[3 * i + j] = R[3 * i] * V[j] + R[3 * i + 1] * V[3 + j] + R[3 * i + 2] * V[6 + j];
+
+    // second derivatives of the energy in s (A), and the eigenvalues of the symmetric (flip) and skew (twist) pairs:
+    // (w_i - w_j)/(s_i - s_j) and (w_i + w_j)/(s_i + s_j), written without the division where the law allows it
+    W A[6], flip[3], twist[3];
+    double mu = m->mu, lambda = m->lambda;
+    if (law == PLI_STVK) {
+        W e = 0.5 * ((s[0] * s[0] - 1.0) + (s[1] * s[1] - 1.0) + (s[2] * s[2] - 1.0));
+        for (int i = 0; i < 3; ++i) A[i] = lambda * e + mu * (s[i] * s[i] - 1.0) + (lambda + 2.0 * mu) * (s[i] * s[i]);
+        for (int n = 0; n < 3; ++n) {
+            W a = s[pair[n][0]], b = s[pair[n][1]];
+            A[3 + n] = lambda * (a * b);
+            flip[n] = lambda * e + mu * (a * a + a * b + b * b - 1.0);
+            twist[n] = lambda * e + mu * (a * a - a * b + b * b - 1.0);
+        }
+    } else if (law == PLI_COROT) {
+        for (int i = 0; i < 3; ++i) A[i] = w_set(2.0 * mu + lambda);
+        for (int n = 0; n < 3; ++n) {
+            A[3 + n] = w_set(lambda);
+            flip[n] = w_set(2.0 * mu);
+            // infinitely stiff where the rotation is undefined: bounded there
+            W sum = w_max(s[pair[n][0]] + s[pair[n][1]], w_set(1e-3));
+            twist[n] = 2.0 * mu + (2.0 * lambda * (trace - 3.0) - 4.0 * mu) / sum;
+        }
+    } else {
+        W ic = s[0] * s[0] + s[1] * s[1] + s[2] * s[2], j = s[0] * s[1] * s[2];
+        W r = 1.0 / (ic + 1.0), a = mu * (1.0 - r), b = 2.0 * mu * (r * r), c = lambda * (j - m->alpha);
+        W cof[3] = { s[1] * s[2], s[0] * s[2], s[0] * s[1] };
+        for (int i = 0; i < 3; ++i) A[i] = a + b * (s[i] * s[i]) + lambda * (cof[i] * cof[i]);
+        for (int n = 0; n < 3; ++n) {
+            int p = pair[n][0], q = pair[n][1];
+            A[3 + n] = b * (s[p] * s[q]) + lambda * (cof[p] * cof[q]) + c * s[n];
+            flip[n] = a - c * s[n];
+            twist[n] = a + c * s[n];
+        }
+    }
+    if (project) {
+        W value[3], axis[9];
+        eigen_symmetric(A, value, axis);
+        for (int i = 0; i < 3; ++i) value[i] = w_max(value[i], zero);
+        for (int i = 0; i < 6; ++i) {
+            int p = i < 3 ? i : pair[i - 3][0], q = i < 3 ? i : pair[i - 3][1];
+            A[i] = axis[3 * p] * value[0] * axis[3 * q] + axis[3 * p + 1] * value[1] * axis[3 * q + 1] +
+                   axis[3 * p + 2] * value[2] * axis[3 * q + 2];
+        }
+        for (int n = 0; n < 3; ++n) flip[n] = w_max(flip[n], zero), twist[n] = w_max(twist[n], zero);
+    }
+    for (int i = 0; i < 6; ++i) out->diagonal[i] = k * A[i];
+    for (int n = 0; n < 3; ++n) {
+        out->same[n] = 0.5 * k * (flip[n] + twist[n]);
+        out->swap[n] = 0.5 * k * (flip[n] - twist[n]);
+    }
+}
+
+/// M' of PliTangentPack from M, in place.
+static inline void tangent_middle(const W diagonal[6], const W same[3], const W swap[3], W M[9])
+{
+    W a = M[0], b = M[4], c = M[8];
+    M[0] = diagonal[0] * a + diagonal[5] * b + diagonal[4] * c;
+    M[4] = diagonal[5] * a + diagonal[1] * b + diagonal[3] * c;
+    M[8] = diagonal[4] * a + diagonal[3] * b + diagonal[2] * c;
+    const int up[3] = { 5, 2, 1 }, down[3] = { 7, 6, 3 };
+    for (int n = 0; n < 3; ++n) {
+        W p = M[up[n]], q = M[down[n]];
+        M[up[n]] = same[n] * p + swap[n] * q;
+        M[down[n]] = same[n] * q + swap[n] * p;
+    }
+}
+
+#endif
