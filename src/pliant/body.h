@@ -170,6 +170,11 @@ typedef struct PliStepInfo {
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);
+/// The same without adapting, for hosts that must change levels earlier in their own step: step = adapt, then advance.
+PLI_API PliStepInfo pli_body_advance(PliBody *body, const PliState *s, double dt);
+/// Change of the velocities at the end of the last step (of length dt) had forces f acted during it: dv = dt A^-1 f with the
+/// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed or passive. PLI_UNSUPPORTED: implicit without LDL.
+PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double dt, double *dv);
 
 // ---- stages, for hosts that own the solver ----------------------------------------------------------------------------
 // All act on full-length arrays; forces and matrices come out reduced to the active coefficients (W^T f(Wx), W^T K W).
@@ -187,6 +192,10 @@ PLI_API void pli_body_spread_velocity(const PliBody *body, double *v);
 PLI_API void pli_body_reduce(const PliBody *body, double *f);       ///< active += W^T passive, passive = 0
 PLI_API void pli_body_project(const PliBody *body, double *d);      ///< passive and fixed = 0
 PLI_API PliRows pli_body_levels(const PliBody *body);               ///< W: all dofs from active ones (columns are dof numbers)
+PLI_API const PliIndex *pli_body_slaves(const PliBody *body, PliIndex *count); ///< passive dofs live elements touch; as PliActive
+/// Rest point -> dofs of the finest level and their weights, up to `capacity` (64 is enough). @return how many; columns are not reduced
+/// to active dofs: compose with pli_body_levels.
+PLI_API PliIndex pli_body_locate(const PliBody *body, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
 /// Calls fn with 3x3 blocks of W^T K W at the state of the last add_force; k9 is row-major; blocks of the same pair add up.
 typedef void PliBlockFn(PliIndex row_dof, PliIndex col_dof, const double k9[9], void *user);
 PLI_API void pli_body_stiffness_blocks(const PliBody *body, PliBlockFn *fn, void *user);

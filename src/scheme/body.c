@@ -191,7 +191,7 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
         pli_body_skin_compose(b);
         pli_skin_absorb(b->skin, b->skin_before, s->x);
     }
-    b->stats.adapt_ms += pli_cpu_ms() - begin;
+    b->stats.adapt_ms = pli_cpu_ms() - begin;
     return changed;
 }
 
@@ -272,13 +272,24 @@ static bool all_finite(const PliBody *b)
 
 PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
 {
+    const double begin = pli_cpu_ms();
+    PliStats *stats = &b->stats;
+    stats->adapt_ms = 0.0;
+    const uint64_t refined = stats->refined, coarsened = stats->coarsened;
+    pli_body_adapt(b, s, dt);
+    PliStepInfo info = pli_body_advance(b, s, dt);
+    info.refined = (PliIndex)(stats->refined - refined);
+    info.coarsened = (PliIndex)(stats->coarsened - coarsened);
+    stats->step_ms = pli_cpu_ms() - begin;
+    return info;
+}
+
+PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
+{
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats;
-    stats->adapt_ms = stats->solve_ms = 0.0;
-    const uint64_t refined = stats->refined, coarsened = stats->coarsened;
-    pli_body_adapt(b, s, dt);
-
+    stats->solve_ms = 0.0;
     pli_live_gather(b, s->x, s->v);
     const size_t n = 3 * (size_t)b->system.active_count;
     memcpy(b->live.x_saved, b->live.x, n * sizeof(double));
@@ -317,11 +328,30 @@ PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
     }
     if (b->skin) pli_skin_fade(b->skin, exp(-dt / 0.1));
     b->state = NULL;
-    info.refined = (PliIndex)(stats->refined - refined);
-    info.coarsened = (PliIndex)(stats->coarsened - coarsened);
     stats->steps++;
     stats->step_ms = pli_cpu_ms() - begin;
     return info;
+}
+
+PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
+{
+    const PliLive *l = &b->live;
+    const PliIndex active = b->system.active_count;
+    const bool implicit = b->def.integrator == PLI_IMPLICIT;
+    if (implicit && (b->implicit.solver != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    for (PliIndex i = 0; i < active; ++i) {
+        const double *fi = f + 3 * (size_t)l->dof[i];
+        const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];
+        for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
+    }
+    if (implicit) {
+        pli_block_matrix_solve(b->implicit.matrix, l->f, b->work);
+        memcpy(l->f, b->work, 3 * (size_t)active * sizeof(double));
+    }
+    memset(dv, 0, 3 * (size_t)b->fixed.dof_count * sizeof *dv);
+    for (PliIndex i = 0; i < active; ++i)
+        if (!l->fixed[i]) memcpy(dv + 3 * (size_t)l->dof[i], l->f + 3 * (size_t)i, 3 * sizeof(double));
+    return PLI_OK;
 }
 
 PliStats pli_body_stats(const PliBody *b)

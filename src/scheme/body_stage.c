@@ -71,6 +71,17 @@ void pli_body_spread_velocity(const PliBody *b, double *v)
 
 PliRows pli_body_levels(const PliBody *b) { return b->ops->levels(b->self); }
 
+const PliIndex *pli_body_slaves(const PliBody *b, PliIndex *count)
+{
+    *count = b->system.slave_count;
+    return b->live.dof + b->system.active_count;
+}
+
+PliIndex pli_body_locate(const PliBody *b, const double point[3], PliIndex *column, double *weight, PliIndex capacity)
+{
+    return b->ops->locate(b->self, point, column, weight, capacity);
+}
+
 void pli_body_reduce(const PliBody *b, double *f)
 {
     const PliRows w = b->ops->levels(b->self);
