@@ -61,9 +61,9 @@ PliMarch *pli_march_create(const PliVoxels *v);
 void pli_march_destroy(PliMarch *m);
 /// True when the segment between two points stays in solid cells of one slowness.
 bool pli_voxels_see(const PliVoxels *v, const double a[3], const double b[3]);
-/// Distances from p to the corners with allowed[corner] != 0 (NULL: all) that are connected to it, up to `radius`; others
+/// Distances from p to the listed corners (NULL: all) that paths along listed corners connect to it, up to `radius`; others
 /// are infinite. The array holds corner_count doubles, stays the march's and is valid until its next call.
-const double *pli_march_from(PliMarch *m, const double p[3], double radius, const uint8_t *allowed);
+const double *pli_march_from(PliMarch *m, const double p[3], double radius, const PliIndex *list, PliIndex list_count);
 /// Distance to any point from the source of the last pli_march_from.
 double pli_march_to(const PliMarch *m, const double q[3]);
 /// Nearest of `count` points for every corner (PLI_NONE where none is connected) and the distance, by fast marching.

@@ -21,6 +21,7 @@ struct PliMarch {
     PliIndex heap_count;
     PliIndex *touched; ///< corners to clear before the next run
     PliIndex touched_count;
+    uint8_t *allowed; ///< corners of the list of a restricted run
     double source[3];
 };
 
@@ -36,7 +37,8 @@ PliMarch *pli_march_create(const PliVoxels *v)
     m->place = PLI_NEW(host, v->corner_count, PliIndex);
     m->heap = PLI_NEW(host, v->corner_count, HeapItem);
     m->touched = PLI_NEW(host, v->corner_count, PliIndex);
-    if (!m->distance || !m->slow || !m->done || !m->place || !m->heap || !m->touched) {
+    m->allowed = PLI_NEW(host, v->corner_count, uint8_t);
+    if (!m->allowed || !m->distance || !m->slow || !m->done || !m->place || !m->heap || !m->touched) {
         pli_march_destroy(m);
         return NULL;
     }
@@ -61,6 +63,7 @@ void pli_march_destroy(PliMarch *m)
     PLI_FREE(&host, m->place, n);
     PLI_FREE(&host, m->heap, n);
     PLI_FREE(&host, m->touched, n);
+    PLI_FREE(&host, m->allowed, n);
     PLI_FREE(&host, m, 1);
 }
 
@@ -262,7 +265,14 @@ static void spread_from(PliMarch *m, Steps steps, PliIndex corner, double radius
         }
 }
 
-const double *pli_march_from(PliMarch *m, const double p[3], double radius, const uint8_t *allowed)
+// Settles a corner the source sees.
+static void look_at(PliMarch *m, PliIndex corner, const double q[3], const double s[3], double reach, float slow)
+{
+    const double d = v3_distance(q, s);
+    if (d <= reach && sees(m->v, q, s, slow)) settle(m, corner, d * m->v->h * (double)slow);
+}
+
+const double *pli_march_from(PliMarch *m, const double p[3], double radius, const PliIndex *list, PliIndex list_count)
 {
     const PliVoxels *v = m->v;
     const Steps steps = corner_steps(v);
@@ -272,22 +282,26 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
     double s[3];
     to_lattice(v, p, s);
     const double reach = radius / (v->h * (double)slow);
+    for (PliIndex i = 0; list && i < list_count; ++i) {
+        const PliIndex at = v->corner[list[i]];
+        const double q[3] = { at % steps.n[0], at % steps.n[1] / steps.n[0], at / steps.n[1] };
+        m->allowed[list[i]] = 1;
+        look_at(m, list[i], q, s, reach, slow);
+    }
     PliIndex low[3], high[3];
     for (int a = 0; a < 3; ++a) {
         low[a] = s[a] - reach <= 0.0 ? 0 : (PliIndex)ceil(s[a] - reach);
         high[a] = s[a] + reach >= v->size[a] ? v->size[a] : s[a] + reach < 0.0 ? 0 : (PliIndex)(s[a] + reach);
     }
-    for (PliIndex k = low[2]; k <= high[2]; ++k)
+    for (PliIndex k = low[2]; !list && k <= high[2]; ++k)
         for (PliIndex j = low[1]; j <= high[1]; ++j) {
             const PliIndex *row = v->corner_of + (size_t)steps.n[1] * k + (size_t)steps.n[0] * j;
             for (PliIndex i = low[0]; i <= high[0]; ++i) {
-                const PliIndex c = row[i];
-                if (c == PLI_NONE || (allowed && !allowed[c])) continue;
                 const double q[3] = { i, j, k };
-                const double d = v3_distance(q, s);
-                if (d <= reach && sees(v, q, s, slow)) settle(m, c, d * v->h * (double)slow);
+                if (row[i] != PLI_NONE) look_at(m, row[i], q, s, reach, slow);
             }
         }
+    const uint8_t *allowed = list ? m->allowed : NULL;
     if (m->touched_count == 0) { // the source sees no corner: start at those of its cell
         PliIndex cell, k[8];
         double q[3];
@@ -306,6 +320,7 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
         m->done[c] = 2;
         spread_from(m, steps, c, radius, allowed);
     }
+    for (PliIndex i = 0; list && i < list_count; ++i) m->allowed[list[i]] = 0;
     return m->distance;
 }
 

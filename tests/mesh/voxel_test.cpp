@@ -226,13 +226,13 @@ TEST(March, IsExactlyStraightInAConvexBody)
     PliVoxels *v = fill(s, 40);
     PliMarch *m = pli_march_create(v);
     const double p[3] = { 0.33, 0.51, 0.07 };
-    const double *d = pli_march_from(m, p, 10.0, nullptr);
+    const double *d = pli_march_from(m, p, 10.0, nullptr, 0);
     for (PliIndex c = 0; c < v->corner_count; ++c) {
         double q[3];
         pli_voxels_corner_point(v, c, q);
         EXPECT_NEAR(d[c], std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]), 1e-12);
     }
-    d = pli_march_from(m, p, 1.0, nullptr);
+    d = pli_march_from(m, p, 1.0, nullptr, 0);
     for (PliIndex c = 0; c < v->corner_count; ++c) {
         double q[3];
         pli_voxels_corner_point(v, c, q);
@@ -253,7 +253,7 @@ TEST(March, GoesAroundACornerByTheShortestPath)
     ASSERT_EQ(v->component_count, 1u);
     PliMarch *m = pli_march_create(v);
     const double p[3] = { 3.5, 0.5, 0.5 };
-    const double *d = pli_march_from(m, p, 100.0, nullptr);
+    const double *d = pli_march_from(m, p, 100.0, nullptr, 0);
     double worst = 0.0;
     for (PliIndex c = 0; c < v->corner_count; ++c) {
         double q[3];
@@ -284,7 +284,7 @@ TEST(March, SoftMaterialIsFar)
     PliVoxels *v = fill(s, 40, nullptr, [](const double *p, double *stiffness, double *, void *) { *stiffness = p[0] < 2.0 ? 4.0 : 1.0; });
     PliMarch *m = pli_march_create(v);
     const double p[3] = { 0.0, 0.5, 0.5 }, end[3] = { 4.0, 0.5, 0.5 }, middle[3] = { 2.0, 0.5, 0.5 };
-    pli_march_from(m, p, 100.0, nullptr);
+    pli_march_from(m, p, 100.0, nullptr, 0);
     // along the axis the distance is the integral of compliance, in units where its mean is 1
     EXPECT_NEAR(pli_march_to(m, middle), 2.0 * 0.4, 1e-6);
     EXPECT_NEAR(pli_march_to(m, end), 4.0, 0.05);
