@@ -33,6 +33,8 @@ double pli_dot(PliIndex count, const double *a, const double *b); ///< blocked, 
 
 /// Sparse symmetric matrix of 3x3 blocks with a fixed pattern, and its LDL^T factor (AMD order).
 /// The pattern is set when the active set changes; values and factor are refilled in a step without allocation.
+/// Both (row, col) and (col, row) must be added, as a loop over element matrices does; sealing completes the pattern with
+/// missing mirrors and diagonals. The factor reads one triangle.
 typedef struct PliBlockMatrix PliBlockMatrix;
 PliBlockMatrix *pli_block_matrix_create(const PliHost *host);
 void pli_block_matrix_destroy(PliBlockMatrix *m);
