@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "mesh/tet.h"
 
-// Five tets a cell: one regular tet on alternate corners of the cube and four corner tets. Even and odd cells take the two
-// mirror images, so diagonals meet on every face whatever the number of cells, and the pattern has the full symmetry of the
-// cube: unlike six tets about one diagonal, no axis or diagonal is stiffer than another.
+// Five tets a cell: one regular tet on alternate corners of the cube and four corner tets. Even and odd cells take the
+// two mirror images, so diagonals meet on every face whatever the number of cells, and the pattern has the full symmetry
+// of the cube: unlike six tets about one diagonal, no axis or diagonal is stiffer than another.
 // Corner c of a cell is (c & 1, c >> 1 & 1, c >> 2 & 1).
 static const unsigned char pattern[2][5][4] = {
     { { 1, 2, 4, 7 }, { 0, 1, 2, 4 }, { 3, 2, 1, 7 }, { 5, 1, 4, 7 }, { 6, 4, 2, 7 } },
@@ -24,8 +24,8 @@ static PliStatus check_def(const PliBoxDef *d, PliError *err)
     double points = 1.0, tets = 5.0;
     for (int a = 0; a < 3; ++a) {
         if (!isfinite(d->min[a]) || !isfinite(d->max[a]) || !(d->max[a] > d->min[a]))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "box: axis %d goes from %g to %g, which is not a positive length", a,
-                              d->min[a], d->max[a]);
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "box: axis %d goes from %g to %g, which is not a positive length",
+                              a, d->min[a], d->max[a]);
         if (d->cells[a] == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "box: axis %d has no cells", a);
         points *= (double)d->cells[a] + 1.0;
         tets *= (double)d->cells[a];
@@ -33,7 +33,8 @@ static PliStatus check_def(const PliBoxDef *d, PliError *err)
     if (!(d->jitter >= 0.0 && d->jitter <= 0.3))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "box: jitter is %g, it must be in 0 .. 0.3", d->jitter);
     if (points > 1e9 || tets > 1e9)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "box: %u x %u x %u cells are too many", d->cells[0], d->cells[1], d->cells[2]);
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "box: %u x %u x %u cells are too many", d->cells[0], d->cells[1],
+                          d->cells[2]);
     return PLI_OK;
 }
 
@@ -54,7 +55,8 @@ static PliStatus jitter_points(PliMesh *m, const PliBoxDef *d)
                 for (PliIndex i = 1; i < nx; ++i) {
                     const size_t p = ((size_t)k * (ny + 1) + j) * (nx + 1) + i;
                     for (int a = 0; a < 3; ++a)
-                        move[3 * p + a] = d->jitter * (2.0 * pli_random_unit(&random) - 1.0) * (d->max[a] - d->min[a]) / d->cells[a];
+                        move[3 * p + a] = d->jitter * (2.0 * pli_random_unit(&random) - 1.0) * (d->max[a] - d->min[a]) /
+                                          d->cells[a];
                 }
         double cell6 = 6.0;
         for (int a = 0; a < 3; ++a) cell6 *= (d->max[a] - d->min[a]) / d->cells[a];

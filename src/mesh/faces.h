@@ -8,8 +8,8 @@
 typedef struct PliFaces {
     PliHost host;
     const PliIndex *tets;
-    PliIndex *slot;       ///< face id + 1 (4 tet + local face), 0: empty
-    unsigned char *uses;  ///< tets on the face, saturates at 255
+    PliIndex *slot;      ///< face id + 1 (4 tet + local face), 0: empty
+    unsigned char *uses; ///< tets on the face, saturates at 255
     size_t mask;
 } PliFaces;
 PliStatus pli_faces_init(PliFaces *faces, const PliHost *host, const PliIndex *tets, PliIndex tet_count);

@@ -214,8 +214,8 @@ static double plane_distance2(const double p[3], const double a[3], const double
     return h * h / n2;
 }
 
-/// For a point outside. Edges are walked from the lower to the higher node, so that tets around the same edge get the same
-/// bits and tie.
+/// For a point outside. Edges are walked from the lower to the higher node, so that tets around the same edge get the
+/// same bits and tie.
 static double tet_distance2(const PliLocator *l, const PliIndex tet[4], const double p[3])
 {
     const double *c[4];
@@ -260,7 +260,8 @@ double pli_locator_find(const PliLocator *l, const double p[3], PliIndex *tet, d
             const PliIndex *corner = l->tets + 4 * (size_t)t;
             double w[4];
             if (!find_weights(l, corner, p, w)) continue;
-            const bool inside = w[0] >= -inside_slack && w[1] >= -inside_slack && w[2] >= -inside_slack && w[3] >= -inside_slack;
+            const bool inside = w[0] >= -inside_slack && w[1] >= -inside_slack && w[2] >= -inside_slack &&
+                                w[3] >= -inside_slack;
             const double d = inside ? 0.0 : tet_distance2(l, corner, p);
             if (d < best || (d == best && t < *tet)) {
                 best = d, *tet = t;

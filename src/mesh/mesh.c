@@ -95,8 +95,8 @@ PliStatus pli_mesh_check_tets(const PliMesh *m, double min_quality, PliError *er
                                   tet[k], m->point_count);
         const double q = pli_tet_quality(m->x, tet);
         if (!(pli_tet_volume6(m->x, tet) > 0.0))
-            return pli_refuse(err, PLI_BAD_MESH, "tetrahedron %u (points %u %u %u %u) is flat or inverted: volume %g", t,
-                              tet[0], tet[1], tet[2], tet[3], pli_tet_volume6(m->x, tet) / 6.0);
+            return pli_refuse(err, PLI_BAD_MESH, "tetrahedron %u (points %u %u %u %u) is flat or inverted: volume %g",
+                              t, tet[0], tet[1], tet[2], tet[3], pli_tet_volume6(m->x, tet) / 6.0);
         if (!(q >= min_quality))
             return pli_refuse(err, PLI_BAD_MESH, "tetrahedron %u (points %u %u %u %u) has quality %.3g, below %.3g", t,
                               tet[0], tet[1], tet[2], tet[3], q, min_quality);

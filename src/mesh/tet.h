@@ -35,4 +35,15 @@ static inline double pli_tet_quality(const double *x, const PliIndex tet[4])
     return 1.4142135623730951 * pli_tet_volume6(x, tet) / (rms * rms * rms);
 }
 
+/// Ascending, by a network of five exchanges.
+static inline void pli_tet_sort(PliIndex c[4])
+{
+    static const unsigned char pair[5][2] = { { 0, 1 }, { 2, 3 }, { 0, 2 }, { 1, 3 }, { 1, 2 } };
+    for (int k = 0; k < 5; ++k) {
+        const PliIndex a = c[pair[k][0]], b = c[pair[k][1]];
+        c[pair[k][0]] = a < b ? a : b;
+        c[pair[k][1]] = a < b ? b : a;
+    }
+}
+
 #endif
