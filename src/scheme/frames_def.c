@@ -7,7 +7,7 @@ PliFramesDef pli_frames_default(void)
         .base = pli_body_default(),
         .resolution = 32,
         .frame_count = 16,
-        .lloyd_iterations = 20,
+        .lloyd_iterations = 10,
         .shape = PLI_FRAMES_LINEAR,
         .support = 1.6,
         .material_aware = true,

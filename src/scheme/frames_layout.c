@@ -328,8 +328,11 @@ PliFrameLayout *pli_frame_layout_create(const PliHost *host, const PliVoxels *v,
     PliStatus status = l->x && l->scale && l->level && l->parent_first ? placing_init(&p) : PLI_OUT_OF_MEMORY;
     if (status == PLI_OK) status = place(&p, def, err);
     if (status == PLI_OK) status = follow(&p);
+    if (status == PLI_OK) {
+        pli_march_voronoi(p.march, l->x, l->count, p.owner, p.distance);
+        status = pli_frame_shape_functions(l, v, p.v, p.owner, def);
+    }
     placing_free(&p);
-    if (status == PLI_OK) status = pli_frame_shape_functions(l, v, def);
     if (status == PLI_OUT_OF_MEMORY) pli_refuse(err, status, "no memory for the layout of %u frames", def->frame_count);
     if (status != PLI_OK) {
         pli_frame_layout_destroy(l);
@@ -348,7 +351,8 @@ void pli_frame_layout_destroy(PliFrameLayout *l)
     PLI_FREE(&host, l->parent_first, (size_t)l->count + 1);
     PLI_FREE(&host, l->parent, l->parent_capacity);
     PLI_FREE(&host, l->parent_weight, l->parent_capacity);
-    PLI_FREE(&host, l->phi_first, (size_t)l->corner_count + 1);
+    PLI_FREE(&host, l->phi_first, l->corner_count);
+    PLI_FREE(&host, l->phi_count, l->corner_count);
     PLI_FREE(&host, l->phi_frame, l->phi_capacity);
     PLI_FREE(&host, l->phi, l->phi_capacity);
     PLI_FREE(&host, l, 1);

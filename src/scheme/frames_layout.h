@@ -19,8 +19,10 @@ typedef struct PliFrameLayout {
     PliIndex *parent_first, *parent; ///< count + 1; parents have lower numbers
     double *parent_weight;           ///< sum to 1
     size_t parent_capacity;
-    PliIndex *phi_first, *phi_frame; ///< per used corner
-    double *phi;                     ///< sum to 1
+    PliIndex *phi_first;  ///< per used corner: its entries are phi_first .. phi_first + phi_count
+    uint8_t *phi_count;
+    PliIndex *phi_frame;  ///< ascending within a corner
+    double *phi;          ///< sum to 1
     size_t phi_capacity;
     PliIndex corner_count;
 } PliFrameLayout;

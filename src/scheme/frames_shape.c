@@ -17,7 +17,6 @@ typedef struct Shapes {
     const PliVoxels *v;
     PliMarch *march;
     PliIndex *owner;
-    double *distance;
     PliIndex *cell_first, *cell_corner; ///< corners by owner
     uint8_t *adjacent;  ///< [count, count]
     PliIndex *near;     ///< [count, NEAR_MAX]: the frame itself, then the frames that may act in its cell
@@ -33,7 +32,6 @@ static void shapes_free(Shapes *s)
     const size_t n = s->l->count, corners = s->v->corner_count;
     pli_march_destroy(s->march);
     PLI_FREE(s->host, s->owner, corners);
-    PLI_FREE(s->host, s->distance, corners);
     PLI_FREE(s->host, s->cell_first, n + 2);
     PLI_FREE(s->host, s->cell_corner, corners);
     PLI_FREE(s->host, s->adjacent, n * n);
@@ -50,7 +48,6 @@ static PliStatus shapes_init(Shapes *s)
     const size_t n = s->l->count, corners = s->v->corner_count;
     s->march = pli_march_create(s->v);
     s->owner = PLI_NEW(s->host, corners, PliIndex);
-    s->distance = PLI_NEW(s->host, corners, double);
     s->cell_first = PLI_NEW(s->host, n + 2, PliIndex);
     s->cell_corner = PLI_NEW(s->host, corners, PliIndex);
     s->adjacent = PLI_NEW(s->host, n * n, uint8_t);
@@ -60,17 +57,35 @@ static PliStatus shapes_init(Shapes *s)
     s->d_first = PLI_NEW(s->host, n + 1, size_t);
     s->radius = PLI_NEW(s->host, n, double);
     s->l->corner_count = s->v->corner_count;
-    s->l->phi_first = PLI_NEW(s->host, corners + 1, PliIndex);
-    const bool ok = s->march && s->owner && s->distance && s->cell_first && s->cell_corner && s->adjacent && s->near && s->near_count && s->apart &&
-                    s->d_first && s->radius && s->l->phi_first;
+    s->l->phi_first = PLI_NEW(s->host, corners, PliIndex);
+    s->l->phi_count = PLI_NEW(s->host, corners, uint8_t);
+    const bool ok = s->march && s->owner && s->cell_first && s->cell_corner && s->adjacent && s->near && s->near_count && s->apart &&
+                    s->d_first && s->radius && s->l->phi_first && s->l->phi_count;
     return ok ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
-static void list_cells(Shapes *s)
+// Owner of a corner from the coarse grid: that of the nearest corner of the coarse cell it lies in.
+static PliIndex owner_at(const PliVoxels *coarse, const PliIndex *owner, const double p[3])
+{
+    PliIndex cell, k[8], best = 0;
+    double least = INFINITY, q[3];
+    pli_voxels_find(coarse, p, &cell);
+    pli_voxels_cell_corners(coarse, cell, k);
+    for (int b = 0; b < 8; ++b) {
+        pli_voxels_corner_point(coarse, k[b], q);
+        const double d = v3_distance(p, q);
+        if (d < least && owner[k[b]] != PLI_NONE) least = d, best = owner[k[b]];
+    }
+    return best;
+}
+
+static void list_cells(Shapes *s, const PliVoxels *coarse, const PliIndex *owner)
 {
     const PliIndex n = s->l->count, corners = s->v->corner_count;
-    pli_march_voronoi(s->march, s->l->x, n, s->owner, s->distance);
     for (PliIndex c = 0; c < corners; ++c) {
+        double p[3];
+        pli_voxels_corner_point(s->v, c, p);
+        s->owner[c] = coarse == s->v ? owner[c] : owner_at(coarse, owner, p);
         if (s->owner[c] == PLI_NONE) s->owner[c] = 0; // cannot happen: every piece has a frame
         s->cell_first[s->owner[c] + 2]++;
     }
@@ -234,56 +249,48 @@ static PliStatus store(Shapes *s, bool smooth)
     PliFrameLayout *l = s->l;
     const PliIndex n = l->count;
     double *pair = PLI_NEW(s->host, (size_t)NEAR_MAX * NEAR_MAX, double), w[NEAR_MAX];
-    if (!pair) return PLI_OUT_OF_MEMORY;
-    for (int pass = 0; pass < 2; ++pass) { // counts, then values
-        for (PliIndex o = 0; o < n; ++o) {
-            const PliIndex count = s->near_count[o], size = s->cell_first[o + 1] - s->cell_first[o];
-            const PliIndex *near = s->near + (size_t)o * NEAR_MAX;
-            PliIndex order[NEAR_MAX];
-            for (PliIndex a = 0; a < count; ++a) {
-                for (PliIndex b = 0; b < count; ++b)
-                    pair[a * NEAR_MAX + b] = near[a] == o || near[b] == o || s->adjacent[(size_t)near[a] * n + near[b]] ? apart(s, near[a], near[b]) : INFINITY;
-                PliIndex k = a; // ascending frames
-                for (; k > 0 && near[order[k - 1]] > near[a]; --k) order[k] = order[k - 1];
-                order[k] = a;
-            }
-            for (PliIndex c = 0; c < size; ++c) {
-                const PliIndex corner = s->cell_corner[s->cell_first[o] + c];
-                weigh(s, o, c, smooth, pair, w);
-                trim(w, count);
-                PliIndex used = 0;
-                for (PliIndex a = 0; a < count; ++a) {
-                    if (w[order[a]] <= 0.0) continue;
-                    if (pass) {
-                        l->phi_frame[l->phi_first[corner] + used] = near[order[a]];
-                        l->phi[l->phi_first[corner] + used] = w[order[a]];
-                    }
-                    used++;
-                }
-                if (!pass) l->phi_first[corner + 1] = used;
-            }
+    size_t used = 0, capacity = 0;
+    PliStatus status = pair ? PLI_OK : PLI_OUT_OF_MEMORY;
+    for (PliIndex o = 0; status == PLI_OK && o < n; ++o) {
+        const PliIndex count = s->near_count[o], size = s->cell_first[o + 1] - s->cell_first[o];
+        const PliIndex *near = s->near + (size_t)o * NEAR_MAX;
+        PliIndex order[NEAR_MAX];
+        for (PliIndex a = 0; a < count; ++a) {
+            for (PliIndex b = 0; b < count; ++b)
+                pair[a * NEAR_MAX + b] = near[a] == o || near[b] == o || s->adjacent[(size_t)near[a] * n + near[b]] ? apart(s, near[a], near[b]) : INFINITY;
+            PliIndex k = a; // ascending frames
+            for (; k > 0 && near[order[k - 1]] > near[a]; --k) order[k] = order[k - 1];
+            order[k] = a;
         }
-        if (pass) break;
-        for (PliIndex c = 0; c < l->corner_count; ++c) l->phi_first[c + 1] += l->phi_first[c];
-        l->phi_capacity = l->phi_first[l->corner_count];
-        l->phi_frame = PLI_NEW(s->host, l->phi_capacity, PliIndex);
-        l->phi = PLI_NEW(s->host, l->phi_capacity, double);
-        if (!l->phi_frame || !l->phi) {
-            PLI_FREE(s->host, pair, (size_t)NEAR_MAX * NEAR_MAX);
-            return PLI_OUT_OF_MEMORY;
+        for (PliIndex c = 0; status == PLI_OK && c < size; ++c) {
+            const PliIndex corner = s->cell_corner[s->cell_first[o] + c];
+            weigh(s, o, c, smooth, pair, w);
+            trim(w, count);
+            while (used + PLI_FRAMES_PER_CORNER > l->phi_capacity && status == PLI_OK)
+                if (!pli_grow(s->host, (void **)&l->phi_frame, &capacity, sizeof *l->phi_frame) ||
+                    !pli_grow(s->host, (void **)&l->phi, &l->phi_capacity, sizeof *l->phi))
+                    status = PLI_OUT_OF_MEMORY;
+            if (status != PLI_OK) break;
+            l->phi_first[corner] = (PliIndex)used;
+            for (PliIndex a = 0; a < count; ++a) {
+                if (w[order[a]] <= 0.0) continue;
+                l->phi_frame[used] = near[order[a]];
+                l->phi[used++] = w[order[a]];
+            }
+            l->phi_count[corner] = (uint8_t)(used - l->phi_first[corner]);
         }
     }
     PLI_FREE(s->host, pair, (size_t)NEAR_MAX * NEAR_MAX);
-    return PLI_OK;
+    return status;
 }
 
-PliStatus pli_frame_shape_functions(PliFrameLayout *l, const PliVoxels *v, const PliFramesDef *def)
+PliStatus pli_frame_shape_functions(PliFrameLayout *l, const PliVoxels *v, const PliVoxels *coarse, const PliIndex *owner, const PliFramesDef *def)
 {
     const bool smooth = def->shape == PLI_FRAMES_SMOOTH;
     Shapes s = { .host = &l->host, .l = l, .v = v };
     PliStatus status = shapes_init(&s);
     if (status == PLI_OK) {
-        list_cells(&s);
+        list_cells(&s, coarse, owner);
         list_near(&s, smooth);
         status = measure(&s);
     }
@@ -303,7 +310,7 @@ PliIndex pli_frame_shape(const PliFrameLayout *l, const PliVoxels *v, PliIndex c
     for (int b = 0; b < 8; ++b) {
         double f[3], df[3];
         for (int a = 0; a < 3; ++a) f[a] = b >> a & 1 ? t[a] : 1.0 - t[a], df[a] = (b >> a & 1 ? 1.0 : -1.0) / v->h;
-        for (PliIndex e = l->phi_first[k[b]]; e < l->phi_first[k[b] + 1]; ++e) {
+        for (PliIndex e = l->phi_first[k[b]]; e < l->phi_first[k[b]] + l->phi_count[k[b]]; ++e) {
             PliIndex at = 0;
             while (at < count && frame[at] < l->phi_frame[e]) at++;
             if (at == count || frame[at] != l->phi_frame[e]) {

@@ -17,7 +17,8 @@ static inline double pli_bisector(double di, double dj, double apart)
     return w < 0.0 ? 0.0 : w > 1.0 ? 1.0 : w;
 }
 
-/// Fills phi and scale of a layout whose frames are placed.
-PliStatus pli_frame_shape_functions(PliFrameLayout *l, const PliVoxels *v, const PliFramesDef *def);
+/// Fills phi and scale of a layout whose frames are placed. `owner` holds the nearest frame of every corner of a grid that is
+/// the same or coarser: it only chooses which frames are looked at.
+PliStatus pli_frame_shape_functions(PliFrameLayout *l, const PliVoxels *v, const PliVoxels *coarse, const PliIndex *owner, const PliFramesDef *def);
 
 #endif
