@@ -217,7 +217,7 @@ static PliStatus finish(PliVoxels *v)
     for (PliIndex s = 0; s < v->cell_count; ++s) {
         const double slow = 1.0 / ((double)v->stiffness[s] * mean);
         v->slowness[s] = (float)(slow < 1e-3 ? 1e-3 : slow > 1e3 ? 1e3 : slow);
-        if (v->stiffness[s] != v->stiffness[0]) v->uniform = false;
+        if (v->stiffness[s] != v->stiffness[0] && !v->plain_distance) v->uniform = false;
     }
     if (v->uniform)
         for (PliIndex s = 0; s < v->cell_count; ++s) v->slowness[s] = 1.0f;
@@ -250,6 +250,7 @@ PliVoxels *pli_voxels_coarsen(const PliVoxels *fine)
     v->h = 2.0 * fine->h;
     for (int a = 0; a < 3; ++a) v->origin[a] = fine->origin[a] + fine->h - v->h;
     v->extent = fine->extent;
+    v->plain_distance = fine->plain_distance;
     for (PliIndex s = 0; s < fine->cell_count; ++s) {
         PliIndex c[3];
         lattice_split(fine->size, fine->cell[s], c);
@@ -345,7 +346,7 @@ PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliErr
     PliIndex *tet_of = NULL;
     PliStatus status = v ? PLI_OK : PLI_OUT_OF_MEMORY;
     if (v) {
-        v->h = h, v->extent = extent;
+        v->h = h, v->extent = extent, v->plain_distance = def->plain_distance;
         for (int a = 0; a < 3; ++a) v->origin[a] = 0.5 * (min[a] + max[a]) - 0.5 * h * size[a]; // slack shared by both sides
         double volume = 0.0;
         if (def->mesh->tet_count) {

@@ -17,6 +17,7 @@ typedef struct PliVoxelDef {
     const double *tet_stiffness, *tet_density; ///< factors per tetrahedron, or NULL
     PliVoxelFieldFn *field; ///< factors per cell centre, or NULL; multiplies the ones above
     void *field_user;
+    bool plain_distance;    ///< distances do not look at stiffness
 } PliVoxelDef;
 
 typedef struct PliVoxels {
@@ -39,6 +40,7 @@ typedef struct PliVoxels {
     double fill;     ///< volume of the mesh over volume of the solid cells
     double extent;   ///< m, longest side of the mesh's box
     bool uniform;    ///< one slowness everywhere
+    bool plain_distance;
 } PliVoxels;
 
 PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliError *err);

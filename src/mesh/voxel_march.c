@@ -92,8 +92,9 @@ static int clear_at(const PliVoxels *v, const double s[3], float slowness)
     return best;
 }
 
-// Walks from `from` to `to` (lattice units) in strides that the clear radius makes safe.
-static bool sees(const PliVoxels *v, const double from[3], const double to[3], float slowness)
+// Walks from `from` to `to` (lattice units) in strides that the clear radius makes safe. Everything within `around` cells of
+// `to` is known to be clear.
+static bool sees(const PliVoxels *v, const double from[3], const double to[3], float slowness, double around)
 {
     double d[3];
     v3_sub(d, to, from);
@@ -101,7 +102,7 @@ static bool sees(const PliVoxels *v, const double from[3], const double to[3], f
     for (int a = 0; a < 3; ++a) longest = fabs(d[a]) > longest ? fabs(d[a]) : longest;
     if (longest == 0.0) return clear_at(v, from, slowness) > 0;
     double t = 0.125 < 0.5 * longest ? 0.125 : 0.5 * longest; // both ends belong to the body by assumption
-    while (t < longest) {
+    while (t < longest - around) {
         const double p[3] = { from[0] + d[0] * t / longest, from[1] + d[1] * t / longest, from[2] + d[2] * t / longest };
         const int clear = clear_at(v, p, slowness);
         if (clear == 0) return false;
@@ -128,7 +129,7 @@ bool pli_voxels_see(const PliVoxels *v, const double a[3], const double b[3])
     to_lattice(v, a, s);
     to_lattice(v, b, t);
     const float slow = v->uniform ? v->slowness[0] : slowness_at(v, a);
-    return clear_at(v, s, slow) > 0 && clear_at(v, t, slow) > 0 && sees(v, t, s, slow);
+    return clear_at(v, s, slow) > 0 && clear_at(v, t, slow) > 0 && sees(v, t, s, slow, 0.0);
 }
 
 // ---- fast marching -------------------------------------------------------------------------------------------------------
@@ -266,10 +267,10 @@ static void spread_from(PliMarch *m, Steps steps, PliIndex corner, double radius
 }
 
 // Settles a corner the source sees.
-static void look_at(PliMarch *m, PliIndex corner, const double q[3], const double s[3], double reach, float slow)
+static void look_at(PliMarch *m, PliIndex corner, const double q[3], const double s[3], double reach, float slow, double around)
 {
     const double d = v3_distance(q, s);
-    if (d <= reach && sees(m->v, q, s, slow)) settle(m, corner, d * m->v->h * (double)slow);
+    if (d <= reach && sees(m->v, q, s, slow, around)) settle(m, corner, d * m->v->h * (double)slow);
 }
 
 const double *pli_march_from(PliMarch *m, const double p[3], double radius, const PliIndex *list, PliIndex list_count)
@@ -282,11 +283,13 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
     double s[3];
     to_lattice(v, p, s);
     const double reach = radius / (v->h * (double)slow);
+    const int clear = clear_at(v, s, slow);
+    const double around = clear > 0 ? clear - 1 : 0;
     for (PliIndex i = 0; list && i < list_count; ++i) {
         const PliIndex at = v->corner[list[i]];
         const double q[3] = { at % steps.n[0], at % steps.n[1] / steps.n[0], at / steps.n[1] };
         m->allowed[list[i]] = 1;
-        look_at(m, list[i], q, s, reach, slow);
+        look_at(m, list[i], q, s, reach, slow, around);
     }
     PliIndex low[3], high[3];
     for (int a = 0; a < 3; ++a) {
@@ -298,7 +301,7 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
             const PliIndex *row = v->corner_of + (size_t)steps.n[1] * k + (size_t)steps.n[0] * j;
             for (PliIndex i = low[0]; i <= high[0]; ++i) {
                 const double q[3] = { i, j, k };
-                if (row[i] != PLI_NONE) look_at(m, row[i], q, s, reach, slow);
+                if (row[i] != PLI_NONE) look_at(m, row[i], q, s, reach, slow, around);
             }
         }
     const uint8_t *allowed = list ? m->allowed : NULL;
@@ -314,7 +317,8 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
         }
     }
     const PliIndex seen = m->touched_count;
-    for (PliIndex i = 0; i < seen; ++i) spread_from(m, steps, m->touched[i], radius, allowed);
+    const bool all = seen == (list ? list_count : v->corner_count);
+    for (PliIndex i = 0; !all && i < seen; ++i) spread_from(m, steps, m->touched[i], radius, allowed);
     while (m->heap_count > 0) {
         const PliIndex c = heap_pop(m);
         m->done[c] = 2;
