@@ -8,6 +8,7 @@
 
 // A command is its file and one line here.
 static const PliCommand commands[] = {
+    { "run", "run a SOFA scene in the embedded host", pli_cmd_run },
     { "verify", "run the cases with known answers and say which hold", pli_cmd_verify },
     { "bench", "time named cases on this machine", pli_cmd_bench },
 };

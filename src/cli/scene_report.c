@@ -1,0 +1,60 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/scene_report.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *out)
+{
+    int count = 0;
+    for (size_t i = 0; i < report->count; ++i) {
+        const PliFinding *f = &report->finding[i];
+        if (f->severity < least) continue;
+        if (f->file && f->line)
+            fprintf(out, "%s:%d: ", f->file, f->line);
+        else if (f->file)
+            fprintf(out, "%s: ", f->file);
+        fprintf(out, "%s%s%s%s%s\n", f->component, f->component[0] ? ": " : "", f->severity == PLI_WARNING ? "warning: " : f->severity == PLI_NOTE ? "note: " : "",
+                f->severity == PLI_UNSUPPORTED_PART ? "unsupported: " : "", f->text);
+        count++;
+    }
+    if (report->dropped) fprintf(out, "and %zu more\n", report->dropped);
+    return count;
+}
+
+void pli_scene_findings_json(PliJson *j, const PliReport *report)
+{
+    pli_json_begin_array(j, "findings");
+    for (size_t i = 0; i < report->count; ++i) {
+        const PliFinding *f = &report->finding[i];
+        pli_json_begin_object(j, NULL);
+        pli_json_string(j, "severity", pli_severity_name(f->severity));
+        pli_json_string(j, "file", f->file);
+        pli_json_integer(j, "line", f->line);
+        pli_json_string(j, "component", f->component);
+        pli_json_string(j, "text", f->text);
+        pli_json_end(j);
+    }
+    pli_json_end(j);
+}
+
+void pli_scene_machine_json(PliJson *j)
+{
+    pli_json_begin_object(j, "machine");
+    pli_json_integer(j, "cores", sysconf(_SC_NPROCESSORS_ONLN));
+    pli_json_string(j, "simd", pli_simd_name(pli_simd_best()));
+    pli_json_string(j, "version", PLI_VERSION_TEXT);
+    pli_json_end(j);
+}
+
+int pli_scene_exit_code(const PliReport *report, PliStatus status)
+{
+    if (status == PLI_OUT_OF_MEMORY) return PLI_EXIT_MEMORY;
+    switch (pli_report_worst(report)) {
+    case PLI_MALFORMED: return PLI_EXIT_BAD_INPUT;
+    case PLI_MISSING_FILE: return PLI_EXIT_FILE;
+    case PLI_UNSUPPORTED_PART: return PLI_EXIT_UNSUPPORTED;
+    default: return status ? PLI_EXIT_BAD_INPUT : PLI_EXIT_OK;
+    }
+}

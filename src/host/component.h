@@ -1,0 +1,81 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_COMPONENT_H
+#define PLI_COMPONENT_H
+
+// What a component can do. Everything is optional; the table in profile.c says which struct belongs to which name.
+
+#include "host/scene.h"
+#include "host/mechanics.h"
+
+typedef struct PliOps {
+    size_t size; ///< bytes of the component's own struct
+    // life
+    PliStatus (*parse)(PliObject *o, PliError *err);  ///< all links are known, nothing is initialised: loaders read here
+    PliStatus (*init)(PliObject *o, PliError *err);   ///< in the order of the graph
+    PliStatus (*ready)(PliObject *o, PliError *err);  ///< after every init, children first
+    PliStatus (*update)(PliObject *o, PliError *err); ///< engines: inputs have changed, refill the outputs
+    void (*destroy)(PliObject *o);
+    // force fields and masses, on the arrays of one state
+    void (*add_force)(PliObject *o, const double *x, const double *v, double *f);
+    void (*add_mbk)(PliObject *o, const double *dx, PliFactors factors, double *df); ///< df += (m M + b B + k K) dx
+    void (*pattern)(PliObject *o, PliMechanics *m, PliMech *state);                   ///< which blocks add_matrix writes
+    void (*add_matrix)(PliObject *o, PliMechanics *m, PliMech *state, PliFactors factors);
+    void (*acceleration)(PliObject *o, const double *f, double *a); ///< masses: a = M^-1 f
+    double (*potential)(PliObject *o, const double *x);
+    double (*kinetic)(PliObject *o, const double *v);
+    // projective constraints
+    void (*project_response)(PliObject *o, double *d);
+    void (*project_velocity)(PliObject *o, double *v, double time);
+    void (*project_position)(PliObject *o, double *x, double time);
+    void (*mask)(PliObject *o, unsigned char *fixed); ///< marks fixed scalars of the state, for assembled matrices and bodies
+    // mappings: child = rows * parent
+    PliRows (*rows)(PliObject *o);
+    void (*apply)(PliObject *o); ///< instead of rows, for what is no mechanical state (skins)
+    // solvers
+    PliStatus (*solve)(PliObject *o, double dt, PliError *err);
+    PliStatus (*linear)(PliObject *o, PliMechanics *m, PliFactors factors, const double *b, double *x, PliError *err);
+    // events
+    PliStatus (*begin)(PliObject *o, double dt, PliError *err); ///< before the step, time not yet advanced
+    PliStatus (*end)(PliObject *o, double dt, PliError *err);   ///< after the step, at the new time
+    PliStatus (*start)(PliObject *o, PliError *err);            ///< once, before the first step
+    PliStatus (*finish)(PliObject *o, PliError *err);           ///< once, after the last step
+} PliOps;
+
+struct PliClass {
+    const char *name;
+    const char *alias;  ///< older or other names, separated by blanks, or NULL
+    const char *plugin; ///< SOFA module that has it; "Pliant": ours
+    PliSupport support;
+    unsigned roles;
+    const char *help;
+    const char *reason; ///< why unsupported or approximated
+    const PliAttributeGroup *groups[5];
+    const PliOps *ops; ///< NULL: nothing to do (visual-only)
+    const void *(*defaults)(void); ///< ours: a definition to take defaults from, valid for ever
+};
+
+static inline bool pli_class_is_ours(const PliClass *c) { return c->plugin && c->plugin[0] == 'P' && c->plugin[1] == 'l'; }
+
+// one array in profile.c
+const PliClass *pli_profile_find(const char *name); ///< by name or alias
+const PliClass *pli_profile_at(int i);              ///< NULL behind the last
+int pli_profile_count(void);
+const PliAttribute *pli_class_attribute(const PliClass *c, const char *name); ///< aliases are followed
+const PliAttribute *pli_class_row(const PliClass *c, int i);                  ///< flat over the groups, NULL behind the last
+const char *pli_profile_nearest(const char *name);                             ///< did you mean; NULL when nothing is close
+const char *pli_class_nearest(const PliClass *c, const char *name);
+bool pli_profile_knows_plugin(const char *name);
+const char *pli_profile_reason(const char *name); ///< why a component that is not in the table is refused
+
+/// The state a component in this node acts on, or NULL.
+PliMech *pli_state_of(PliObject *o);
+PliMech *pli_state_self(PliObject *state); ///< o has PLI_ROLE_STATE
+
+// topologies and loaders, as seen by others
+const PliIndex *pli_topology_cells(PliObject *topology, PliCellKind kind, size_t *count); ///< flat, never NULL with count > 0
+const double *pli_topology_points(PliObject *topology, PliIndex *count);
+bool pli_grid_size(PliObject *topology, PliIndex n[3]); ///< points along each axis; false: no grid
+/// Tetrahedra, or hexahedra split in six as TetrahedronFEMForceField splits them. Valid as long as the scene.
+PliStatus pli_topology_tets(PliObject *topology, const PliIndex **tets, size_t *count, PliError *err);
+
+#endif

@@ -1,0 +1,315 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/component.h"
+#include "host/stock.h"
+
+#include <string.h>
+
+// The profile: every component and attribute the embedded host knows, with its SOFA v26.06 default. The reader, `pliant list`,
+// `pliant check`, the documentation and the tests all read these rows; there is no second list.
+
+#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
+#define GROUP(id, ...)                                                                                                             \
+    static const PliAttribute id##_rows[] = { __VA_ARGS__ };                                                                       \
+    static const PliAttributeGroup id = { id##_rows, COUNT(id##_rows) };
+#define IN(n, k, v, h) { .name = n, .kind = k, .value = v, .help = h }
+#define OPTION(n, v, o, h) { .name = n, .kind = PLI_OPTION, .value = v, .options = o, .help = h }
+#define OUT(n, k, h) { .name = n, .kind = k, .role = PLI_OUT, .help = h }
+#define VIS(n) { .name = n, .kind = PLI_TEXT, .support = PLI_VISUAL_ONLY, .help = "display only" }
+#define APX(n, k, v, h, r) { .name = n, .kind = k, .support = PLI_APPROXIMATED, .value = v, .help = h, .reason = r }
+#define NOT(n, k, v, r) { .name = n, .kind = k, .support = PLI_NOT_SUPPORTED, .value = v, .help = "", .reason = r }
+#define SAME(n, as) { .name = n, .role = PLI_ALIAS, .help = as }
+
+static const char late[] = "not implemented in the embedded host";
+static const char hidden[] = "internal vector of SOFA; the host computes its own";
+
+// ---- rows every component has ------------------------------------------------------------------------------------------
+GROUP(base,
+      IN("name", PLI_TEXT, NULL, "name, for links; default: class name and a number"),
+      IN("template", PLI_TEXT, NULL, "degrees of freedom; Vec3 only"),
+      IN("src", PLI_TEXT, NULL, "component whose equally named data is linked"),
+      IN("printLog", PLI_TEXT, NULL, "accepted, has no effect"), IN("listening", PLI_TEXT, NULL, "accepted, has no effect"),
+      IN("tags", PLI_TEXT, NULL, "accepted, has no effect"), IN("bbox", PLI_TEXT, NULL, "accepted, has no effect"),
+      IN("help", PLI_TEXT, NULL, "comment"), IN("componentState", PLI_TEXT, NULL, "accepted, has no effect"))
+
+// ---- graph, loop, plugins ------------------------------------------------------------------------------------------------
+GROUP(node_rows, IN("dt", PLI_REAL, "0.01", "s, time step; counts on the root"),
+      IN("gravity", PLI_VEC3, "0 -9.81 0", "m/s2; counts on the root, as SOFA copies the root's to every node"),
+      IN("time", PLI_REAL, "0", "s, start time"), IN("activated", PLI_BOOL, "1", "0: the node and its children do nothing"),
+      VIS("animate"), VIS("showBoundingTree"), VIS("showVisualModels"), VIS("showBehaviorModels"), VIS("showCollisionModels"),
+      VIS("showMappings"), VIS("showForceFields"), VIS("showWireFrame"), VIS("showNormals"), VIS("showBoundingCollisionModels"),
+      VIS("showInteractionForceFields"), VIS("showMechanicalMappings"), VIS("multiThreadSimulation"), VIS("depend"),
+      NOT("sleeping", PLI_BOOL, "0", late), VIS("canChangeSleepingState"))
+GROUP(plugin_rows, IN("pluginName", PLI_TEXT, NULL, "plugin; stock modules and Pliant are known"), VIS("suffixMap"),
+      VIS("stopAfterFirstNameFound"), VIS("stopAfterFirstSuffixFound"), VIS("requireOne"), VIS("requireAll"), VIS("loadedPlugins"))
+GROUP(loop_rows, VIS("parallelODESolving"), VIS("targetNode"), VIS("computeBoundingBox"))
+
+// ---- loaders, topologies ---------------------------------------------------------------------------------------------------
+GROUP(loader_rows, IN("filename", PLI_FILE, NULL, "mesh file"), IN("translation", PLI_VEC3, "0 0 0", "m, applied last"),
+      IN("rotation", PLI_VEC3, "0 0 0", "degrees, about x, then y, then z"), IN("scale3d", PLI_VEC3, "1 1 1", "factors, applied first"),
+      IN("scale", PLI_REAL, "1", "factor on scale3d"), IN("transformation", PLI_REALS, NULL, "4x4 matrix, replaces the other three"),
+      IN("flipNormals", PLI_BOOL, "0", "reverse triangles and quads"), IN("triangulate", PLI_BOOL, "0", "split quads into triangles"),
+      NOT("onlyAttachedPoints", PLI_BOOL, "0", late), OUT("position", PLI_POINTS, "m, points"),
+      OUT("edges", PLI_INDICES, "2 indices each"), OUT("triangles", PLI_INDICES, "3 indices each"), OUT("quads", PLI_INDICES, "4 indices each"),
+      OUT("tetrahedra", PLI_INDICES, "4 indices each"), OUT("hexahedra", PLI_INDICES, "8 indices each"), SAME("tetras", "tetrahedra"),
+      SAME("hexas", "hexahedra"))
+GROUP(gmsh_rows, IN("createSubelements", PLI_BOOL, "0", "add the edges, triangles and quads of larger cells"))
+GROUP(obj_rows, IN("createSubelements", PLI_BOOL, "0", "add the edges, triangles and quads of larger cells"), VIS("handleSeams"),
+      VIS("loadMaterial"), VIS("computeMaterialFaces"), VIS("defaultMaterial"), VIS("material"), VIS("materials"))
+GROUP(stl_rows, IN("createSubelements", PLI_BOOL, "0", "add the edges, triangles and quads of larger cells"), VIS("headerSize"),
+      VIS("forceBinary"), NOT("mergePositionUsingMap", PLI_BOOL, "1", "equal points of an STL file are always merged"))
+GROUP(cell_rows, IN("position", PLI_POINTS, NULL, "m, points"), IN("edges", PLI_INDICES, NULL, "2 indices each"),
+      IN("triangles", PLI_INDICES, NULL, "3 indices each"), IN("quads", PLI_INDICES, NULL, "4 indices each"),
+      IN("tetrahedra", PLI_INDICES, NULL, "4 indices each"), IN("hexahedra", PLI_INDICES, NULL, "8 indices each"), SAME("points", "position"),
+      SAME("lines", "edges"), SAME("tetras", "tetrahedra"), SAME("hexas", "hexahedra"), VIS("drawEdges"), VIS("drawTriangles"),
+      VIS("drawQuads"), VIS("drawTetrahedra"), VIS("drawHexahedra"), VIS("uv"), VIS("texcoords"), VIS("computeAllBuffers"))
+GROUP(mesh_topology_rows, IN("filename", PLI_FILE, NULL, "mesh file, read as by the loader of its type"))
+GROUP(container_rows, IN("filename", PLI_FILE, NULL, "mesh file, read as by the loader of its type"), VIS("checkTopology"),
+      VIS("checkConnexity"), IN("nbPoints", PLI_INT, "0", "number of points when there is no position"), VIS("createTriangleArray"),
+      VIS("createQuadArray"))
+GROUP(modifier_rows, VIS("propagateToDOF"), VIS("removeIsolated"))
+GROUP(geometry_rows, VIS("showIndicesScale"), VIS("showPointIndices"), VIS("tagMechanics"), IN("topology", PLI_LINK, NULL, "topology container"),
+      VIS("showEdgeIndices"), VIS("drawEdges"), VIS("drawColorEdges"), VIS("showTriangleIndices"), VIS("drawTriangles"),
+      VIS("drawColorTriangles"), VIS("drawNormals"), VIS("drawNormalLength"), VIS("recomputeTrianglesOrientation"), VIS("flipNormals"),
+      VIS("showTetrahedraIndices"), VIS("drawTetrahedra"), VIS("drawScaleTetrahedra"), VIS("drawColorTetrahedra"), VIS("showTetrasIndices"),
+      VIS("drawTetra"), VIS("drawTetrahedron"), VIS("showQuadIndices"), VIS("drawQuads"), VIS("showHexaIndices"), VIS("drawHexahedra"))
+GROUP(grid_rows, IN("n", PLI_REALS, "2 2 2", "points along x, y, z"), IN("nx", PLI_INT, NULL, "points along x"),
+      IN("ny", PLI_INT, NULL, "points along y"), IN("nz", PLI_INT, NULL, "points along z"), IN("min", PLI_VEC3, "0 0 0", "m, lower corner"),
+      IN("max", PLI_VEC3, "1 1 1", "m, upper corner"), IN("p0", PLI_VEC3, NULL, "m, first point, instead of min"),
+      IN("cellWidth", PLI_REAL, "0", "m, > 0 chooses n"), IN("scale", PLI_REAL, "1", "factor on xmin .. zmax"),
+      IN("xmin", PLI_REAL, NULL, "m; all six together replace min and max"), IN("ymin", PLI_REAL, NULL, "m"), IN("zmin", PLI_REAL, NULL, "m"),
+      IN("xmax", PLI_REAL, NULL, "m"), IN("ymax", PLI_REAL, NULL, "m"), IN("zmax", PLI_REAL, NULL, "m"),
+      IN("computeHexaList", PLI_BOOL, "1", "make hexahedra"), IN("computeQuadList", PLI_BOOL, "1", "make quads"),
+      IN("computeTriangleList", PLI_BOOL, "1", "make triangles of a flat grid"), IN("computeEdgeList", PLI_BOOL, "1", "make edges"),
+      IN("computePointList", PLI_BOOL, "1", "make points"), VIS("createTexCoords"), VIS("drawEdges"), VIS("drawTriangles"),
+      VIS("drawQuads"), VIS("drawTetrahedra"), VIS("drawHexahedra"), OUT("position", PLI_POINTS, "m, points"),
+      OUT("edges", PLI_INDICES, "2 indices each"), OUT("triangles", PLI_INDICES, "3 indices each"), OUT("quads", PLI_INDICES, "4 indices each"),
+      OUT("tetrahedra", PLI_INDICES, "none"), OUT("hexahedra", PLI_INDICES, "8 indices each"), SAME("hexas", "hexahedra"), SAME("points", "position"))
+
+// ---- state, mass -------------------------------------------------------------------------------------------------------------
+GROUP(state_rows, IN("position", PLI_POINTS, NULL, "m; default: the points of the topology in the node"),
+      IN("rest_position", PLI_POINTS, NULL, "m; default: position after the transformation"), IN("velocity", PLI_POINTS, NULL, "m/s"),
+      IN("reset_position", PLI_POINTS, NULL, "m; state of a reset"), IN("reset_velocity", PLI_POINTS, NULL, "m/s"),
+      IN("translation", PLI_VEC3, "0 0 0", "m, after rotation and scale"), IN("rotation", PLI_VEC3, "0 0 0", "degrees, about x, then y, then z"),
+      IN("scale3d", PLI_VEC3, "1 1 1", "factors, first"), IN("scale", PLI_REAL, "1", "factor, replaces scale3d"),
+      IN("dx", PLI_REAL, "0", "m, translation along x"), IN("dy", PLI_REAL, "0", "m"), IN("dz", PLI_REAL, "0", "m"),
+      IN("sx", PLI_REAL, "1", "scale along x"), IN("sy", PLI_REAL, "1", "scale along y"), IN("sz", PLI_REAL, "1", "scale along z"),
+      IN("rx", PLI_REAL, "0", "degrees, rotation about x"), IN("ry", PLI_REAL, "0", "degrees"), IN("rz", PLI_REAL, "0", "degrees"),
+      IN("translation2", PLI_VEC3, "0 0 0", "m, after the rest position was stored"),
+      IN("rotation2", PLI_VEC3, "0 0 0", "degrees, after the rest position was stored"),
+      IN("restScale", PLI_REAL, "1", "rest position = restScale x position"), IN("size", PLI_INT, "0", "number of points when nothing else gives it"),
+      IN("useTopology", PLI_BOOL, "1", "take points from the topology of the node"), IN("topology", PLI_LINK, NULL, "topology to take points from"),
+      VIS("showObject"), VIS("showObjectScale"), VIS("showIndices"), VIS("showIndicesScale"), VIS("showVectors"), VIS("showVectorsScale"),
+      VIS("drawMode"), VIS("showColor"), VIS("reserve"), IN("force", PLI_POINTS, NULL, "N; computed, an initial value has no effect"),
+      NOT("externalForce", PLI_POINTS, "", hidden), IN("derivX", PLI_POINTS, NULL, "m/s2; computed, an initial value has no effect"),
+      IN("free_position", PLI_POINTS, NULL, "m; has no effect without FreeMotionAnimationLoop"),
+      IN("free_velocity", PLI_POINTS, NULL, "m/s; has no effect without FreeMotionAnimationLoop"), NOT("constraint", PLI_TEXT, "", hidden),
+      NOT("mappingJacobian", PLI_TEXT, "", hidden), IN("constraint_velocity", PLI_TEXT, NULL, "has no effect"))
+GROUP(mass_rows, NOT("separateGravity", PLI_BOOL, "0", late), IN("rayleighMass", PLI_REAL, "0", "Rayleigh damping of this mass, 1/s"),
+      VIS("showGravityCenter"), VIS("showAxisSizeFactor"), VIS("showInitialCenterOfGravity"), VIS("showX0"))
+GROUP(uniform_mass_rows, IN("totalMass", PLI_REAL, NULL, "kg, shared equally; wins over vertexMass"), IN("vertexMass", PLI_REAL, NULL, "kg, each point"),
+      IN("indices", PLI_INDICES, NULL, "points that have mass; default: all"), NOT("localRange", PLI_REALS, "-1 -1", late),
+      NOT("filename", PLI_TEXT, "unused", "rigid mass files are for rigid bodies"), VIS("compute_mapping_inertia"), VIS("preserveTotalMass"),
+      IN("topology", PLI_LINK, NULL, "accepted, has no effect without topology changes"))
+
+// ---- regions, constraints ------------------------------------------------------------------------------------------------------
+GROUP(roi_rows, IN("position", PLI_POINTS, NULL, "m; default: rest positions of the state, or the loader's points"),
+      IN("edges", PLI_INDICES, NULL, "default: of the topology in the node"), IN("triangles", PLI_INDICES, NULL, "default: of the topology in the node"),
+      IN("quads", PLI_INDICES, NULL, "default: of the topology in the node"), IN("tetrahedra", PLI_INDICES, NULL, "default: of the topology in the node"),
+      IN("hexahedra", PLI_INDICES, NULL, "default: of the topology in the node"), IN("computeEdges", PLI_BOOL, "1", "fill edgeIndices"),
+      IN("computeTriangles", PLI_BOOL, "1", "fill triangleIndices"), IN("computeQuads", PLI_BOOL, "1", "fill quadIndices"),
+      IN("computeTetrahedra", PLI_BOOL, "1", "fill tetrahedronIndices"), IN("computeHexahedra", PLI_BOOL, "1", "fill hexahedronIndices"),
+      IN("strict", PLI_BOOL, "1", "1: every corner inside; 0: the centre inside"), IN("doUpdate", PLI_BOOL, "1", "0: as at the start"),
+      OUT("indices", PLI_INDICES, "points inside"), OUT("edgeIndices", PLI_INDICES, "edges inside"), OUT("triangleIndices", PLI_INDICES, "triangles inside"),
+      OUT("quadIndices", PLI_INDICES, "quads inside"), OUT("tetrahedronIndices", PLI_INDICES, "tetrahedra inside"),
+      OUT("hexahedronIndices", PLI_INDICES, "hexahedra inside"), OUT("pointsInROI", PLI_POINTS, "m, points inside"),
+      OUT("edgesInROI", PLI_INDICES, "corners of edges inside"), OUT("trianglesInROI", PLI_INDICES, "corners of triangles inside"),
+      OUT("quadsInROI", PLI_INDICES, "corners of quads inside"), OUT("tetrahedraInROI", PLI_INDICES, "corners of tetrahedra inside"),
+      OUT("hexahedraInROI", PLI_INDICES, "corners of hexahedra inside"), OUT("nbIndices", PLI_INT, "number of points inside"),
+      OUT("indicesOut", PLI_INDICES, "points outside"), OUT("pointsOutROI", PLI_POINTS, "m, points outside"), VIS("drawROI"), VIS("drawPoints"),
+      VIS("drawEdges"), VIS("drawTriangles"), VIS("drawQuads"), VIS("drawTetrahedra"), VIS("drawHexahedra"), VIS("drawSize"), VIS("drawBoxes"),
+      SAME("quad", "quads"), SAME("computeQuad", "computeQuads"), SAME("quadInROI", "quadsInROI"))
+GROUP(box_rows, IN("box", PLI_REALS, NULL, "m, boxes of xmin ymin zmin xmax ymax zmax, bounds inside; default 0 0 0 1 1 1"),
+      IN("orientedBox", PLI_REALS, NULL, "m, boxes of three points and a depth"))
+GROUP(fixed_rows, IN("indices", PLI_INDICES, "0", "points that do not move"), IN("fixAll", PLI_BOOL, "0", "1: every point"),
+      IN("activate_projectVelocity", PLI_BOOL, "0", "1: their velocity is set to 0 too"), VIS("showObject"), VIS("drawSize"),
+      NOT("endTime", PLI_REAL, "-1", late), IN("topology", PLI_LINK, NULL, "accepted, has no effect without topology changes"))
+
+// ---- forces ----------------------------------------------------------------------------------------------------------------------
+GROUP(force_rows, IN("rayleighStiffness", PLI_REAL, "0", "Rayleigh damping of this force, s"),
+      IN("isCompliance", PLI_TEXT, NULL, "accepted, has no effect"))
+GROUP(tetra_fem_rows, IN("youngModulus", PLI_REALS, "5000", "Pa; one value, or one for each element"),
+      IN("poissonRatio", PLI_REALS, "0.45", "one value, or one for each element"),
+      OPTION("method", "large", "small large polar svd", "small displacements, or corotational by QR, polar or SVD"),
+      IN("localStiffnessFactor", PLI_REALS, NULL, "factors on youngModulus, spread over the elements"),
+      NOT("updateStiffnessMatrix", PLI_BOOL, "0", late), APX("computeGlobalMatrix", PLI_BOOL, "0", "SOFA's own assembly", "same forces, other rounding"),
+      SAME("assembling", "computeGlobalMatrix"), NOT("plasticMaxThreshold", PLI_REAL, "0", "plasticity is not implemented"),
+      NOT("plasticYieldThreshold", PLI_REAL, "0.0001", "plasticity is not implemented"), NOT("plasticCreep", PLI_REAL, "0.9", "plasticity is not implemented"),
+      IN("topology", PLI_LINK, NULL, "default: the topology of the context"), IN("initialPoints", PLI_POINTS, NULL, "SOFA replaces it by the rest position"),
+      VIS("gatherPt"), VIS("gatherBsize"), VIS("drawHeterogeneousTetra"), VIS("computeVonMisesStress"), VIS("vonMisesPerElement"),
+      VIS("vonMisesPerNode"), VIS("vonMisesStressColors"), VIS("showStressColorMap"), VIS("showStressAlpha"), VIS("showVonMisesStressPerNode"),
+      VIS("showVonMisesStressPerNodeColorMap"), VIS("showVonMisesStressPerElement"), VIS("showElementGapScale"), VIS("updateStiffness"))
+
+// ---- solvers ---------------------------------------------------------------------------------------------------------------------
+GROUP(implicit_rows, IN("rayleighStiffness", PLI_REAL, "0", "Rayleigh damping by stiffness, s"), IN("rayleighMass", PLI_REAL, "0", "Rayleigh damping by mass, 1/s"),
+      IN("vdamping", PLI_REAL, "0", "1/s, velocity decays by exp(-dt vdamping)"), IN("firstOrder", PLI_BOOL, "0", "1: v = M^-1 f, no inertia"),
+      IN("trapezoidalScheme", PLI_BOOL, "0", "1: trapezoidal rule"), NOT("solveConstraint", PLI_BOOL, "0", "constraint solvers are outside the profile"),
+      VIS("threadSafeVisitor"), VIS("computeResidual"), VIS("residual"), IN("linearSolver", PLI_LINK, NULL, "default: the linear solver of the node"),
+      VIS("verbose"))
+GROUP(cg_rows, IN("iterations", PLI_INT, "25", "most iterations"), IN("tolerance", PLI_REAL, "1e-5", "stop when |r| / |b| is at most this"),
+      IN("threshold", PLI_REAL, "1e-5", "stop when |p.Ap| is at most this"), IN("warmStart", PLI_BOOL, "0", "1: start from the last solution"),
+      VIS("graph"), VIS("verbose"), IN("linearSystem", PLI_LINK, NULL, "accepted, has no effect"), VIS("parallelInverseProduct"), VIS("factorizationInvalidation"))
+
+#define STOCK(n, plugin_, roles_, ops_, help_, ...)                                                                                 \
+    { .name = n, .plugin = plugin_, .roles = roles_, .ops = ops_, .help = help_, .groups = { &base, __VA_ARGS__ } }
+#define VISUAL(n) { .name = n, .plugin = "Sofa.Component.Visual", .support = PLI_VISUAL_ONLY, .help = "display only: accepted and ignored", .groups = { &base } }
+
+static const PliClass table[] = {
+    STOCK("Node", "Sofa.Simulation.Core", 0, NULL, "node of the graph", &node_rows),
+    STOCK("RequiredPlugin", "Sofa.Simulation.Core", 0, NULL, "plugins the scene needs", &plugin_rows),
+    STOCK("DefaultAnimationLoop", "Sofa.Component.AnimationLoop", PLI_ROLE_LOOP, NULL, "the step loop, also when absent", &loop_rows),
+    STOCK("MeshGmshLoader", "Sofa.Component.IO.Mesh", PLI_ROLE_LOADER, &pli_loader_ops, "reads Gmsh .msh 1, 2, 4", &loader_rows, &gmsh_rows),
+    STOCK("MeshVTKLoader", "Sofa.Component.IO.Mesh", PLI_ROLE_LOADER, &pli_loader_ops, "reads VTK legacy and VTU", &loader_rows, &gmsh_rows),
+    STOCK("MeshOBJLoader", "Sofa.Component.IO.Mesh", PLI_ROLE_LOADER, &pli_loader_ops, "reads Wavefront OBJ", &loader_rows, &obj_rows),
+    STOCK("MeshSTLLoader", "Sofa.Component.IO.Mesh", PLI_ROLE_LOADER, &pli_loader_ops, "reads STL", &loader_rows, &stl_rows),
+    STOCK("MeshTopology", "Sofa.Component.Topology.Container.Constant", PLI_ROLE_TOPOLOGY, &pli_topology_ops, "cells of any kind", &cell_rows, &mesh_topology_rows),
+    STOCK("RegularGridTopology", "Sofa.Component.Topology.Container.Grid", PLI_ROLE_TOPOLOGY, &pli_grid_ops, "regular grid of points and hexahedra", &grid_rows),
+    STOCK("TetrahedronSetTopologyContainer", "Sofa.Component.Topology.Container.Dynamic", PLI_ROLE_TOPOLOGY, &pli_topology_ops, "tetrahedra", &cell_rows, &container_rows),
+    STOCK("TriangleSetTopologyContainer", "Sofa.Component.Topology.Container.Dynamic", PLI_ROLE_TOPOLOGY, &pli_topology_ops, "triangles", &cell_rows, &container_rows),
+    STOCK("TetrahedronSetTopologyModifier", "Sofa.Component.Topology.Container.Dynamic", 0, NULL, "accepted: topologies do not change", &modifier_rows),
+    STOCK("TriangleSetTopologyModifier", "Sofa.Component.Topology.Container.Dynamic", 0, NULL, "accepted: topologies do not change", &modifier_rows),
+    STOCK("TetrahedronSetGeometryAlgorithms", "Sofa.Component.Topology.Container.Dynamic", 0, NULL, "accepted: used by other components of SOFA only", &geometry_rows),
+    STOCK("TriangleSetGeometryAlgorithms", "Sofa.Component.Topology.Container.Dynamic", 0, NULL, "accepted: used by other components of SOFA only", &geometry_rows),
+    STOCK("MechanicalObject", "Sofa.Component.StateContainer", PLI_ROLE_STATE, &pli_state_ops, "positions and velocities, Vec3", &state_rows),
+    STOCK("UniformMass", "Sofa.Component.Mass", PLI_ROLE_MASS, &pli_uniform_mass_ops, "the same mass on every point", &mass_rows, &uniform_mass_rows),
+    STOCK("BoxROI", "Sofa.Component.Engine.Select", PLI_ROLE_ENGINE, &pli_box_roi_ops, "what lies in boxes", &roi_rows, &box_rows),
+    STOCK("FixedProjectiveConstraint", "Sofa.Component.Constraint.Projective", PLI_ROLE_CONSTRAINT, &pli_fixed_ops, "points that do not move", &fixed_rows),
+    STOCK("TetrahedronFEMForceField", "Sofa.Component.SolidMechanics.FEM.Elastic", PLI_ROLE_FORCE, &pli_tetra_fem_ops, "linear tetrahedra, corotational", &force_rows, &tetra_fem_rows),
+    STOCK("EulerImplicitSolver", "Sofa.Component.ODESolver.Backward", PLI_ROLE_ODE, &pli_euler_implicit_ops, "backward Euler, one linear solve a step", &implicit_rows),
+    STOCK("CGLinearSolver", "Sofa.Component.LinearSolver.Iterative", PLI_ROLE_LINEAR, &pli_cg_ops, "conjugate gradient, matrix-free", &cg_rows),
+    VISUAL("VisualStyle"), VISUAL("DefaultVisualManagerLoop"), VISUAL("VisualManagerLoop"), VISUAL("BackgroundSetting"), VISUAL("LightManager"), VISUAL("SpotLight"),
+    VISUAL("DirectionalLight"), VISUAL("PositionalLight"), VISUAL("VisualGrid"), VISUAL("LineAxis"), VISUAL("InteractiveCamera"),
+    VISUAL("RecordedCamera"), VISUAL("OglSceneFrame"), VISUAL("OglLabel"), VISUAL("Visual3DText"), VISUAL("ViewerSetting"),
+    VISUAL("TrailRenderer"), VISUAL("InfoComponent"), VISUAL("MouseButtonSetting"), VISUAL("AttachBodyButtonSetting"),
+    VISUAL("ConstraintAttachButtonSetting"), VISUAL("OglViewport"), VISUAL("OglGrid"), VISUAL("OglLineAxis"), VISUAL("MergeVisualModels"),
+};
+
+// ---- lookup ------------------------------------------------------------------------------------------------------------------------
+
+int pli_profile_count(void) { return COUNT(table); }
+const PliClass *pli_profile_at(int i) { return i >= 0 && i < COUNT(table) ? &table[i] : NULL; }
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = words; p && (p = strstr(p, word)); p += n)
+        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0')) return true;
+    return false;
+}
+
+const PliClass *pli_profile_find(const char *name)
+{
+    if (!*name) return NULL;
+    for (int i = 0; i < COUNT(table); ++i)
+        if (strcmp(table[i].name, name) == 0 || (table[i].alias && has_word(table[i].alias, name))) return &table[i];
+    return NULL;
+}
+
+const PliAttribute *pli_class_row(const PliClass *c, int i)
+{
+    for (int g = 0; g < COUNT(c->groups) && c->groups[g]; ++g) {
+        if (i < c->groups[g]->count) return &c->groups[g]->rows[i];
+        i -= c->groups[g]->count;
+    }
+    return NULL;
+}
+
+const PliAttribute *pli_class_attribute(const PliClass *c, const char *name)
+{
+    // later groups first: a component's own row wins over a shared one
+    for (int g = COUNT(c->groups) - 1; g >= 0; --g) {
+        const PliAttribute *row = c->groups[g] ? pli_attribute_find(c->groups[g], name) : NULL;
+        if (row) return row->role == PLI_ALIAS ? pli_class_attribute(c, row->help) : row;
+    }
+    return NULL;
+}
+
+// Edit distance (insertions, deletions, changes), cut off at `most`.
+static int distance(const char *a, const char *b, int most)
+{
+    int row[65];
+    int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > 64 || m > 64) return most + 1;
+    for (int j = 0; j <= m; ++j) row[j] = j;
+    for (int i = 1; i <= n; ++i) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; ++j) {
+            int up = row[j], cost = corner + ((a[i - 1] | 32) != (b[j - 1] | 32));
+            if (up + 1 < cost) cost = up + 1;
+            if (row[j - 1] + 1 < cost) cost = row[j - 1] + 1;
+            row[j] = cost;
+            corner = up;
+        }
+    }
+    return row[m];
+}
+
+static int tolerance(const char *name)
+{
+    int n = (int)strlen(name) / 4;
+    return n < 1 ? 1 : n > 4 ? 4 : n;
+}
+
+const char *pli_profile_nearest(const char *name)
+{
+    int best = tolerance(name) + 1;
+    const char *found = NULL;
+    for (int i = 0; i < COUNT(table); ++i) {
+        int d = distance(name, table[i].name, best);
+        if (d < best) best = d, found = table[i].name;
+    }
+    return found;
+}
+
+const char *pli_class_nearest(const PliClass *c, const char *name)
+{
+    int best = tolerance(name) + 1;
+    const char *found = NULL;
+    const PliAttribute *row;
+    for (int i = 0; (row = pli_class_row(c, i)); ++i) {
+        int d = distance(name, row->name, best);
+        if (d < best) best = d, found = row->name;
+    }
+    return found;
+}
+
+bool pli_profile_knows_plugin(const char *name)
+{
+    // stock modules are what the profile is made of; a scene may require them without using them
+    return strncmp(name, "Sofa.", 5) == 0 || strcmp(name, "Pliant") == 0 || strncmp(name, "SofaBase", 8) == 0 || strncmp(name, "Sofa", 4) == 0;
+}
+
+const char *pli_profile_reason(const char *name)
+{
+    static const struct {
+        const char *part, *reason;
+    } why[] = {
+        { "Collision", "collision detection is outside the profile; use SphereTool, PlaneTool, PlaneForceField or SphereForceField" },
+        { "BroadPhase", "collision detection is outside the profile" },
+        { "NarrowPhase", "collision detection is outside the profile" },
+        { "Intersection", "collision detection is outside the profile" },
+        { "LocalMinDistance", "collision detection is outside the profile" },
+        { "FreeMotionAnimationLoop", "Lagrangian constraints are outside the profile" },
+        { "ConstraintSolver", "Lagrangian constraints are outside the profile" },
+        { "ConstraintCorrection", "Lagrangian constraints are outside the profile" },
+        { "LagrangianConstraint", "Lagrangian constraints are outside the profile" },
+        { "Rigid", "only Vec3 states are in the profile" },
+        { "Beam", "only Vec3 states are in the profile" },
+        { "Ogl", "display component that others depend on" },
+        { "Python", "scripts are outside the profile" },
+        { "Controller", "interaction is outside the profile" },
+    };
+    for (int i = 0; i < COUNT(why); ++i)
+        if (strstr(name, why[i].part)) return why[i].reason;
+    return "not in the profile (`pliant list` prints it)";
+}
