@@ -12,6 +12,7 @@
 #include "cli/table.h"
 
 static const PliBenchCase *const suites[] = {
+    pli_bench_kernel_cases,
     NULL,
 };
 

@@ -9,7 +9,7 @@
 
 /// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra to f, one after the other: the order of a sum is the
 /// order of the elements. Lanes outside `live` are dropped.
-static inline void scatter_add(double *f, const PliTetPack *p, int lane, unsigned live, const W h[4][3])
+W_INLINE void scatter_add(double *f, const PliTetPack *p, int lane, unsigned live, const W h[4][3])
 {
 #if PLI_LANES == 1
     (void)live;
@@ -55,7 +55,7 @@ static inline void scatter_add(double *f, const PliTetPack *p, int lane, unsigne
 }
 
 /// Writes the same forces to corner slots, shape [PLI_LANES, 4, 4] from `slot`.
-static inline void scatter_slots(double *slot, const W h[4][3])
+W_INLINE void scatter_slots(double *slot, const W h[4][3])
 {
 #if PLI_LANES == 1
     for (int a = 0; a < 4; ++a) slot[4 * a] = h[a][0], slot[4 * a + 1] = h[a][1], slot[4 * a + 2] = h[a][2];
@@ -80,7 +80,7 @@ static inline void scatter_slots(double *slot, const W h[4][3])
 }
 
 /// Lanes of the group that starts at element `at` and lie in [first, last).
-static inline unsigned live_lanes(PliIndex at, PliIndex first, PliIndex last)
+W_INLINE unsigned live_lanes(PliIndex at, PliIndex first, PliIndex last)
 {
     unsigned live = W_ALL;
     if (at < first) live &= W_ALL << (first - at);
@@ -89,7 +89,7 @@ static inline unsigned live_lanes(PliIndex at, PliIndex first, PliIndex last)
 }
 
 /// sum over corners of x_a (x) grad_a; g has the rows of corners 1, 2, 3.
-static inline void lanes_gradient(const PliTetPack *p, int lane, const double *x, const W g[9], W F[9])
+W_INLINE void lanes_gradient(const PliTetPack *p, int lane, const double *x, const W g[9], W F[9])
 {
     W c[4][3];
     for (int a = 0; a < 4; ++a) w_gather(x, &p->corner[a][lane], c[a]);
@@ -100,7 +100,7 @@ static inline void lanes_gradient(const PliTetPack *p, int lane, const double *x
 }
 
 /// h_a = P grad_a, corner 0 takes what is left.
-static inline void lanes_corner_forces(const W P[9], const W g[9], W h[4][3])
+W_INLINE void lanes_corner_forces(const W P[9], const W g[9], W h[4][3])
 {
     for (int i = 0; i < 3; ++i) {
         for (int a = 1; a < 4; ++a)
@@ -109,36 +109,53 @@ static inline void lanes_corner_forces(const W P[9], const W g[9], W h[4][3])
     }
 }
 
-static inline void lanes_load_grad(const PliTetPack *p, int lane, W g[9])
+W_INLINE void lanes_load_grad(const PliTetPack *p, int lane, W g[9])
 {
     for (int k = 0; k < 9; ++k) g[k] = w_load(&p->grad[k][lane]);
 }
 
-static inline void force_loop(PliLaw law, bool damped, const PliElastic *e, PliIndex first, PliIndex last, const double *x,
-                              const double *v, double *f, double *slot)
+W_INLINE void force_loop(PliLaw law, bool damped, const PliElastic *e, PliIndex first, PliIndex last, const double *x,
+                         const double *v, double *f, double *slot)
 {
-    if (first >= last) return;
+    // corotational elements find their rotations a pack at a time
+    enum { MOST = PACK / PLI_LANES };
+    const int groups = law == PLI_COROT ? MOST : 1;
+    const PliIndex stride = (PliIndex)groups * PLI_LANES;
     const PliLame lame = e->lame;
-    for (PliIndex at = first - first % PLI_LANES; at < last; at += PLI_LANES) {
+    if (first >= last) return;
+    for (PliIndex at = first - first % stride; at < last; at += stride) {
         const PliTetPack *p = &e->pack[at / PACK];
-        int lane = (int)(at % PACK);
-        W g[9], F[9], P[9], h[4][3];
-        lanes_load_grad(p, lane, g);
-        lanes_gradient(p, lane, x, g, F);
-        W k = 0.0 - w_load(&p->weight[lane]);
-        if (damped) {
-            W Fd[9], S[6];
-            lanes_gradient(p, lane, v, g, Fd);
-            viscous_stress(&lame, F, Fd, k, S);
-            law_stress(law, &lame, F, k, S, P);
-        } else {
-            law_stress(law, &lame, F, k, NULL, P);
+        Polar turn[MOST];
+        W F_all[MOST][9];
+        for (int n = 0; n < groups; ++n) {
+            int lane = (int)(at % PACK) + n * PLI_LANES;
+            W g[9];
+            lanes_load_grad(p, lane, g);
+            lanes_gradient(p, lane, x, g, F_all[n]);
+            if (law == PLI_COROT) polar_invariants(F_all[n], &turn[n]);
         }
-        lanes_corner_forces(P, g, h);
-        if (slot)
-            scatter_slots(slot + 16 * (size_t)at, h);
-        else
-            scatter_add(f, p, lane, live_lanes(at, first, last), h);
+        if (law == PLI_COROT) polar_trace(turn, groups);
+        for (int n = 0; n < groups; ++n) {
+            const PliIndex here = at + (PliIndex)(n * PLI_LANES);
+            if (here >= last || here + PLI_LANES <= first) continue;
+            int lane = (int)(here % PACK);
+            const W *F = F_all[n];
+            W g[9], P[9], h[4][3], k = 0.0 - w_load(&p->weight[lane]);
+            lanes_load_grad(p, lane, g);
+            if (damped) {
+                W Fd[9], S[6];
+                lanes_gradient(p, lane, v, g, Fd);
+                viscous_stress(&lame, F, Fd, k, S);
+                law_stress(law, &lame, F, &turn[n], k, S, P);
+            } else {
+                law_stress(law, &lame, F, &turn[n], k, NULL, P);
+            }
+            lanes_corner_forces(P, g, h);
+            if (slot)
+                scatter_slots(slot + 16 * (size_t)here, h);
+            else
+                scatter_add(f, p, lane, live_lanes(here, first, last), h);
+        }
     }
 }
 
@@ -186,7 +203,7 @@ static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last,
     }
 }
 
-static inline void store_tangent(PliTangentPack *t, int lane, const Tangent *from)
+W_INLINE void store_tangent(PliTangentPack *t, int lane, const Tangent *from)
 {
     for (int i = 0; i < 9; ++i) w_store(&t->u[i][lane], from->u[i]), w_store(&t->v[i][lane], from->v[i]);
     for (int i = 0; i < 6; ++i) w_store(&t->diagonal[i][lane], from->diagonal[i]);
@@ -212,7 +229,7 @@ static void lanes_tet_linearize(const PliElastic *e, PliIndex first_pack, PliInd
 }
 
 /// Sum over lanes in order.
-static inline double add_lanes(double sum, W value)
+W_INLINE double add_lanes(double sum, W value)
 {
     _Alignas(64) double lane[PLI_LANES];
     w_store(lane, value);
@@ -235,7 +252,7 @@ static double lanes_tet_energy(const PliElastic *e, PliIndex first_pack, PliInde
 }
 
 /// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
-static inline PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
+W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
 {
     unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
     for (int lane = 0; bad && lane < PLI_LANES; ++lane)
@@ -263,7 +280,7 @@ static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, Pli
 // Sums over basis functions are made sample by sample (their number varies); the law sees lanes.
 
 /// out[.][lane] = sum of u_a (x) grad_a over the entries of each of the pack's samples.
-static inline void sample_gradients(const PliElastic *e, PliIndex pack, const double *u, double out[9][PACK])
+W_INLINE void sample_gradients(const PliElastic *e, PliIndex pack, const double *u, double out[9][PACK])
 {
     for (PliIndex lane = 0; lane < PACK; ++lane) {
         PliIndex s = pack * PACK + lane;
@@ -278,12 +295,12 @@ static inline void sample_gradients(const PliElastic *e, PliIndex pack, const do
     }
 }
 
-static inline void load_sample(const PliSamplePack *p, int lane, double F_all[9][PACK], W F[9])
+W_INLINE void load_sample(const PliSamplePack *p, int lane, double F_all[9][PACK], W F[9])
 {
     for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][lane]) + w_load(&p->f0[k][lane]);
 }
 
-static inline void store_stress(const PliElastic *e, PliIndex at, const W P[9])
+W_INLINE void store_stress(const PliElastic *e, PliIndex at, const W P[9])
 {
     _Alignas(64) double out[9][PLI_LANES];
     for (int k = 0; k < 9; ++k) w_store(out[k], P[k]);
@@ -309,7 +326,12 @@ static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliInde
                 viscous_stress(&e->lame, F, Fd, k, more);
                 for (int i = 0; i < 6; ++i) S[i] = S[i] + more[i];
             }
-            law_stress(e->def.material.law, &e->lame, F, k, S, P);
+            Polar turn;
+            if (e->def.material.law == PLI_COROT) {
+                polar_invariants(F, &turn);
+                polar_trace(&turn, 1);
+            }
+            law_stress(e->def.material.law, &e->lame, F, &turn, k, S, P);
             store_stress(e, n * PACK + (PliIndex)lane, P);
         }
     }

@@ -5,4 +5,10 @@
 
 const PliElasticKernel pli_elastic_plain = PLI_LANES_KERNEL;
 
-void pli_law_stress(PliLaw law, const PliLame *m, const double F[9], double P[9]) { law_stress(law, m, F, 1.0, NULL, P); }
+void pli_law_stress(PliLaw law, const PliLame *m, const double F[9], double P[9])
+{
+    Polar turn;
+    polar_invariants(F, &turn);
+    polar_trace(&turn, 1);
+    law_stress(law, m, F, &turn, 1.0, NULL, P);
+}

@@ -12,19 +12,22 @@
 #include <math.h>
 #include <string.h>
 
+/// Matrices of lanes must stay in registers, and the law must be known inside the loop over packs.
+#define W_INLINE static inline __attribute__((always_inline))
+
 #if PLI_LANES == 1
 
 typedef double W;
-static inline W w_set(double a) { return a; }
-static inline W w_load(const double *p) { return *p; }
-static inline void w_store(double *p, W a) { *p = a; }
-static inline W w_sqrt(W a) { return sqrt(a); }
-static inline W w_abs(W a) { return fabs(a); }
-static inline W w_max(W a, W b) { return a > b ? a : b; }
-static inline W w_sign_of(W magnitude, W sign) { return copysign(magnitude, sign); }
-static inline unsigned w_greater(W a, W b) { return a > b; }                          ///< one bit per lane
-static inline W w_pick_greater(W a, W b, W yes, W no) { return a > b ? yes : no; }
-static inline void w_gather(const double *x, const PliIndex *point, W r[3])
+W_INLINE W w_set(double a) { return a; }
+W_INLINE W w_load(const double *p) { return *p; }
+W_INLINE void w_store(double *p, W a) { *p = a; }
+W_INLINE W w_sqrt(W a) { return sqrt(a); }
+W_INLINE W w_abs(W a) { return fabs(a); }
+W_INLINE W w_max(W a, W b) { return a > b ? a : b; }
+W_INLINE W w_sign_of(W magnitude, W sign) { return copysign(magnitude, sign); }
+W_INLINE unsigned w_greater(W a, W b) { return a > b; }                          ///< one bit per lane
+W_INLINE W w_pick_greater(W a, W b, W yes, W no) { return a > b ? yes : no; }
+W_INLINE void w_gather(const double *x, const PliIndex *point, W r[3])
 {
     const double *p = x + 3 * (size_t)point[0];
     r[0] = p[0], r[1] = p[1], r[2] = p[2];
@@ -34,23 +37,23 @@ static inline void w_gather(const double *x, const PliIndex *point, W r[3])
 
 #include <immintrin.h>
 typedef __m256d W;
-static inline W w_set(double a) { return _mm256_set1_pd(a); }
-static inline W w_load(const double *p) { return _mm256_load_pd(p); }
-static inline void w_store(double *p, W a) { _mm256_store_pd(p, a); }
-static inline W w_sqrt(W a) { return _mm256_sqrt_pd(a); }
-static inline W w_abs(W a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
-static inline W w_max(W a, W b) { return _mm256_max_pd(a, b); }
-static inline W w_sign_of(W magnitude, W sign)
+W_INLINE W w_set(double a) { return _mm256_set1_pd(a); }
+W_INLINE W w_load(const double *p) { return _mm256_load_pd(p); }
+W_INLINE void w_store(double *p, W a) { _mm256_store_pd(p, a); }
+W_INLINE W w_sqrt(W a) { return _mm256_sqrt_pd(a); }
+W_INLINE W w_abs(W a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+W_INLINE W w_max(W a, W b) { return _mm256_max_pd(a, b); }
+W_INLINE W w_sign_of(W magnitude, W sign)
 {
     W bit = _mm256_set1_pd(-0.0);
     return _mm256_or_pd(_mm256_andnot_pd(bit, magnitude), _mm256_and_pd(bit, sign));
 }
-static inline unsigned w_greater(W a, W b) { return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_GT_OQ)); }
-static inline W w_pick_greater(W a, W b, W yes, W no) { return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(a, b, _CMP_GT_OQ)); }
+W_INLINE unsigned w_greater(W a, W b) { return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_GT_OQ)); }
+W_INLINE W w_pick_greater(W a, W b, W yes, W no) { return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(a, b, _CMP_GT_OQ)); }
 
 // Two overlapping 16-byte loads per point, (x y) and (y z), put together by unpacking: never reads past the array,
 // and two to three times faster than vgatherqpd on the processors we measured.
-static inline void w_gather(const double *x, const PliIndex *point, W r[3])
+W_INLINE void w_gather(const double *x, const PliIndex *point, W r[3])
 {
     const double *a = x + 3 * (size_t)point[0], *b = x + 3 * (size_t)point[1];
     const double *c = x + 3 * (size_t)point[2], *d = x + 3 * (size_t)point[3];
@@ -67,20 +70,20 @@ static inline void w_gather(const double *x, const PliIndex *point, W r[3])
 
 #include <immintrin.h>
 typedef __m512d W;
-static inline W w_set(double a) { return _mm512_set1_pd(a); }
-static inline W w_load(const double *p) { return _mm512_load_pd(p); }
-static inline void w_store(double *p, W a) { _mm512_store_pd(p, a); }
-static inline W w_sqrt(W a) { return _mm512_sqrt_pd(a); }
-static inline W w_abs(W a) { return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a); }
-static inline W w_max(W a, W b) { return _mm512_max_pd(a, b); }
-static inline W w_sign_of(W magnitude, W sign)
+W_INLINE W w_set(double a) { return _mm512_set1_pd(a); }
+W_INLINE W w_load(const double *p) { return _mm512_load_pd(p); }
+W_INLINE void w_store(double *p, W a) { _mm512_store_pd(p, a); }
+W_INLINE W w_sqrt(W a) { return _mm512_sqrt_pd(a); }
+W_INLINE W w_abs(W a) { return _mm512_andnot_pd(_mm512_set1_pd(-0.0), a); }
+W_INLINE W w_max(W a, W b) { return _mm512_max_pd(a, b); }
+W_INLINE W w_sign_of(W magnitude, W sign)
 {
     W bit = _mm512_set1_pd(-0.0);
     return _mm512_or_pd(_mm512_andnot_pd(bit, magnitude), _mm512_and_pd(bit, sign));
 }
-static inline unsigned w_greater(W a, W b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
-static inline W w_pick_greater(W a, W b, W yes, W no) { return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), no, yes); }
-static inline void w_gather(const double *x, const PliIndex *point, W r[3])
+W_INLINE unsigned w_greater(W a, W b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
+W_INLINE W w_pick_greater(W a, W b, W yes, W no) { return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), no, yes); }
+W_INLINE void w_gather(const double *x, const PliIndex *point, W r[3])
 {
     __m256i three = _mm256_set1_epi32(3), p = _mm256_mullo_epi32(_mm256_loadu_si256((const __m256i *)point), three);
     // zero-extended: 3 * point may pass 2^31

@@ -8,7 +8,7 @@
 #include "kernel/lanes.h"
 
 /// Right Cauchy-Green tensor F^T F.
-static inline void cauchy_green(const W F[9], W C[6])
+W_INLINE void cauchy_green(const W F[9], W C[6])
 {
     C[0] = F[0] * F[0] + F[3] * F[3] + F[6] * F[6];
     C[1] = F[1] * F[1] + F[4] * F[4] + F[7] * F[7];
@@ -18,20 +18,20 @@ static inline void cauchy_green(const W F[9], W C[6])
     C[5] = F[0] * F[1] + F[3] * F[4] + F[6] * F[7];
 }
 
-static inline void cofactor(const W F[9], W K[9])
+W_INLINE void cofactor(const W F[9], W K[9])
 {
     K[0] = F[4] * F[8] - F[5] * F[7], K[1] = F[5] * F[6] - F[3] * F[8], K[2] = F[3] * F[7] - F[4] * F[6];
     K[3] = F[2] * F[7] - F[1] * F[8], K[4] = F[0] * F[8] - F[2] * F[6], K[5] = F[1] * F[6] - F[0] * F[7];
     K[6] = F[1] * F[5] - F[2] * F[4], K[7] = F[2] * F[3] - F[0] * F[5], K[8] = F[0] * F[4] - F[1] * F[3];
 }
 
-static inline W determinant(const W F[9])
+W_INLINE W determinant(const W F[9])
 {
     return F[0] * (F[4] * F[8] - F[5] * F[7]) + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
 }
 
 /// P = F S (add: P += F S).
-static inline void times_symmetric(const W F[9], const W S[6], W P[9])
+W_INLINE void times_symmetric(const W F[9], const W S[6], W P[9])
 {
     for (int i = 0; i < 3; ++i) {
         P[3 * i] = F[3 * i] * S[0] + F[3 * i + 1] * S[5] + F[3 * i + 2] * S[4];
@@ -41,7 +41,7 @@ static inline void times_symmetric(const W F[9], const W S[6], W P[9])
 }
 
 /// One Laguerre step towards the largest root of p(x) = (x^2 - i1)^2 - 8 j x - 4 i2, from above.
-static inline W laguerre_step(W x, W i1, W i2, W j)
+W_INLINE W laguerre_step(W x, W i1, W i2, W j)
 {
     W q = x * x - i1;
     W p = q * q - 8.0 * (j * x) - 4.0 * i2;
@@ -51,64 +51,103 @@ static inline W laguerre_step(W x, W i1, W i2, W j)
     return 4.0 * p / (p1 + root);
 }
 
-// Rotation of the polar decomposition F = R S, det R = +1; *trace = tr S.
+// Rotation of the polar decomposition F = R S, det R = +1, in three stages.
 //
 // x = tr S = s1 + s2 + s3 is the largest root of the quartic of laguerre_step with i1 = |F|^2, i2 = |cof F|^2, j = det F
 // (the others are s1 - s2 - s3 and so on, all real), and R = dx/dF follows from it by the implicit function theorem:
-//   R = ((x^2 + i1) F + 2 (x cof F - F F^T F)) / (x (x^2 - i1) - 2 j).
+//   R = ((x^2 - i1) F + 2 (i1 F - F F^T F) + 2 x cof F) / (x (x^2 - i1) - 2 j).
 // Laguerre's method is exact when three roots coincide, as they do at rest: two steps from sqrt(3 i1) reach the last bit
 // for principal stretches in 0.7 .. 1.4; three more are made only when a lane asks for them. The denominator is
 // 2 (s1+s2)(s2+s3)(s3+s1): where it is small R is ill-defined, and those lanes go through the robust routine.
 // Rejected: Higham's iteration (wrong for inverted elements), warm-started quaternions (results depend on history).
-static inline void polar(const W F[9], W R[9], W *trace)
+typedef struct Polar {
+    W K[9];              ///< cof F
+    W i1, i2, j;         ///< invariants
+    W trace, last_step;  ///< root, and the last correction of it
+} Polar;
+
+W_INLINE void polar_invariants(const W F[9], Polar *p)
 {
-    W C[6], K[9], FC[9];
-    cauchy_green(F, C);
-    cofactor(F, K);
-    times_symmetric(F, C, FC);
-    W i1 = C[0] + C[1] + C[2];
-    W i2 = (K[0] * K[0] + K[1] * K[1] + K[2] * K[2]) + (K[3] * K[3] + K[4] * K[4] + K[5] * K[5]) +
-           (K[6] * K[6] + K[7] * K[7] + K[8] * K[8]);
-    W j = F[0] * K[0] + F[1] * K[1] + F[2] * K[2];
-    W x = w_sqrt(3.0 * i1);
-    x = x - laguerre_step(x, i1, i2, j);
-    W step = laguerre_step(x, i1, i2, j);
-    x = x - step;
-    if (w_greater(1e-5 * x, w_abs(step)) != W_ALL) {
+    cofactor(F, p->K);
+    const W *K = p->K;
+    p->i1 = (F[0] * F[0] + F[1] * F[1] + F[2] * F[2]) + (F[3] * F[3] + F[4] * F[4] + F[5] * F[5]) +
+            (F[6] * F[6] + F[7] * F[7] + F[8] * F[8]);
+    p->i2 = (K[0] * K[0] + K[1] * K[1] + K[2] * K[2]) + (K[3] * K[3] + K[4] * K[4] + K[5] * K[5]) +
+            (K[6] * K[6] + K[7] * K[7] + K[8] * K[8]);
+    p->j = F[0] * K[0] + F[1] * K[1] + F[2] * K[2];
+}
+
+/// The root, for several groups of lanes side by side: square roots and divisions of one group hide those of the others.
+W_INLINE void polar_trace(Polar *p, int groups)
+{
+    for (int g = 0; g < groups; ++g) p[g].trace = w_sqrt(3.0 * p[g].i1);
+    for (int n = 0; n < 2; ++n)
+        for (int g = 0; g < groups; ++g) {
+            p[g].last_step = laguerre_step(p[g].trace, p[g].i1, p[g].i2, p[g].j);
+            p[g].trace = p[g].trace - p[g].last_step;
+        }
+    for (int g = 0; g < groups; ++g) {
+        if (w_greater(1e-5 * p[g].trace, w_abs(p[g].last_step)) == W_ALL) continue;
         for (int n = 0; n < 3; ++n) {
             // lanes that have arrived keep their value, so that no lane depends on its neighbours
-            W next = laguerre_step(x, i1, i2, j);
-            W moving = w_abs(step);
-            W small = 1e-5 * x;
-            x = w_pick_greater(small, moving, x, x - next);
-            step = w_pick_greater(small, moving, step, next);
+            W x = p[g].trace, next = laguerre_step(x, p[g].i1, p[g].i2, p[g].j);
+            W moving = w_abs(p[g].last_step), small = 1e-5 * x;
+            p[g].trace = w_pick_greater(small, moving, x, x - next);
+            p[g].last_step = w_pick_greater(small, moving, p[g].last_step, next);
         }
-    }
-    W den = x * (x * x - i1) - 2.0 * j;
-    W scale = 1.0 / den;
-    W a = (x * x + i1) * scale, b = 2.0 * scale, c = b * x;
-    for (int k = 0; k < 9; ++k) R[k] = (a * F[k] + c * K[k]) - b * FC[k];
-    *trace = x;
-    unsigned fine = w_greater(1e-5 * x, w_abs(step)) & w_greater(den, 0.01 * (x * x * x));
-    if (fine != W_ALL) {
-        _Alignas(64) double f[9][PLI_LANES], r[9][PLI_LANES], t[PLI_LANES];
-        for (int k = 0; k < 9; ++k) w_store(f[k], F[k]), w_store(r[k], R[k]);
-        w_store(t, x);
-        for (int lane = 0; lane < PLI_LANES; ++lane) {
-            if (fine >> lane & 1u) continue;
-            double one[9], rotation[9], sum = 0.0;
-            for (int k = 0; k < 9; ++k) one[k] = f[k][lane];
-            pli_polar_robust(one, rotation);
-            for (int k = 0; k < 9; ++k) r[k][lane] = rotation[k], sum += rotation[k] * one[k];
-            t[lane] = sum;
-        }
-        for (int k = 0; k < 9; ++k) R[k] = w_load(r[k]);
-        *trace = w_load(t);
     }
 }
 
+/// Lanes outside `fine` through the slow routine. Not inlined: rare, and compiled once.
+static __attribute__((noinline)) void polar_rescue(const W F[9], unsigned fine, W R[9], W *trace)
+{
+    _Alignas(64) double f[9][PLI_LANES], r[9][PLI_LANES], t[PLI_LANES];
+    for (int k = 0; k < 9; ++k) w_store(f[k], F[k]), w_store(r[k], R[k]);
+    w_store(t, *trace);
+    for (int lane = 0; lane < PLI_LANES; ++lane) {
+        if (fine >> lane & 1u) continue;
+        double one[9], rotation[9], sum = 0.0;
+        for (int k = 0; k < 9; ++k) one[k] = f[k][lane];
+        pli_polar_robust(one, rotation);
+        for (int k = 0; k < 9; ++k) r[k][lane] = rotation[k], sum += rotation[k] * one[k];
+        t[lane] = sum;
+    }
+    for (int k = 0; k < 9; ++k) R[k] = w_load(r[k]);
+    *trace = w_load(t);
+}
+
+W_INLINE void polar_rotation(const W F[9], const Polar *p, W R[9], W *trace)
+{
+    const W x = p->trace, *K = p->K;
+    W gap = x * x - p->i1;
+    W den = x * gap - 2.0 * p->j;
+    W scale = 1.0 / den;
+    W a = gap * scale, b = 2.0 * scale, c = b * x;
+    for (int i = 0; i < 3; ++i) {
+        // row i of i1 F - F F^T F, from the rows of F and cof F: f_m x k_n - f_n x k_m
+        const int m = 3 * ((i + 1) % 3), n = 3 * ((i + 2) % 3);
+        for (int q = 0; q < 3; ++q) {
+            const int u = (q + 1) % 3, v = (q + 2) % 3;
+            W mixed = (F[m + u] * K[n + v] - F[m + v] * K[n + u]) - (F[n + u] * K[m + v] - F[n + v] * K[m + u]);
+            R[3 * i + q] = (a * F[3 * i + q] + c * K[3 * i + q]) + b * mixed;
+        }
+    }
+    *trace = x;
+    unsigned fine = w_greater(1e-5 * x, w_abs(p->last_step)) & w_greater(den, 0.01 * (x * x * x));
+    if (fine != W_ALL) polar_rescue(F, fine, R, trace);
+}
+
+W_INLINE void polar(const W F[9], W R[9], W *trace)
+{
+    Polar p;
+    polar_invariants(F, &p);
+    polar_trace(&p, 1);
+    polar_rotation(F, &p, R, trace);
+}
+
 /// First Piola-Kirchhoff stress times k. `extra` (NULL: none) is a second Piola-Kirchhoff stress, already times k.
-static inline void law_stress(PliLaw law, const PliLame *m, const W F[9], W k, const W extra[6], W P[9])
+/// `turn`: of corotational elements, with the trace known; not looked at by other laws.
+W_INLINE void law_stress(PliLaw law, const PliLame *m, const W F[9], const Polar *turn, W k, const W extra[6], W P[9])
 {
     if (law == PLI_STVK) {
         // S = lambda/2 tr(C - I) I + mu (C - I)
@@ -125,9 +164,9 @@ static inline void law_stress(PliLaw law, const PliLame *m, const W F[9], W k, c
     if (law == PLI_COROT) {
         // P = 2 mu (F - R) + lambda tr(S - I) R; terms in dR vanish because R maximises tr(R^T F)
         W R[9], trace, mu2 = (2.0 * m->mu) * k;
-        polar(F, R, &trace);
-        W turn = m->lambda * k * (trace - 3.0);
-        for (int i = 0; i < 9; ++i) P[i] = mu2 * (F[i] - R[i]) + turn * R[i];
+        polar_rotation(F, turn, R, &trace);
+        W press = m->lambda * k * (trace - 3.0);
+        for (int i = 0; i < 9; ++i) P[i] = mu2 * (F[i] - R[i]) + press * R[i];
     } else {
         // P = mu (1 - 1/(I_C + 1)) F + lambda (J - alpha) cof F
         W K[9];
@@ -146,7 +185,7 @@ static inline void law_stress(PliLaw law, const PliLame *m, const W F[9], W k, c
 }
 
 /// Viscous second Piola-Kirchhoff stress times k: lambda_v tr(E') I + 2 mu_v E', E' = sym(F'^T F). Zero for rigid motion.
-static inline void viscous_stress(const PliLame *m, const W F[9], const W Fd[9], W k, W S[6])
+W_INLINE void viscous_stress(const PliLame *m, const W F[9], const W Fd[9], W k, W S[6])
 {
     W mu = m->viscous_mu * k;
     for (int i = 0; i < 3; ++i) S[i] = Fd[i] * F[i] + Fd[3 + i] * F[3 + i] + Fd[6 + i] * F[6 + i];
@@ -161,7 +200,7 @@ static inline void viscous_stress(const PliLame *m, const W F[9], const W Fd[9],
 }
 
 /// Energy density, J/m3; zero at rest.
-static inline W law_energy(PliLaw law, const PliLame *m, const W F[9])
+W_INLINE W law_energy(PliLaw law, const PliLame *m, const W F[9])
 {
     if (law == PLI_STVK) {
         W C[6];
@@ -189,28 +228,35 @@ static inline W law_energy(PliLaw law, const PliLame *m, const W F[9])
 }
 
 /// S : E, the energy of a constant second Piola-Kirchhoff stress.
-static inline W prestress_energy(const W F[9], const W S[6])
+W_INLINE W prestress_energy(const W F[9], const W S[6])
 {
     W C[6];
     cauchy_green(F, C);
     return 0.5 * (S[0] * (C[0] - 1.0) + S[1] * (C[1] - 1.0) + S[2] * (C[2] - 1.0)) + (S[3] * C[3] + S[4] * C[4] + S[5] * C[5]);
 }
 
-/// Eigenvalues and eigenvectors (columns of V) of a symmetric matrix: a fixed number of cyclic Jacobi sweeps, no branch.
-static inline void eigen_symmetric(const W A[6], W value[3], W V[9])
+/// Eigenvalues and eigenvectors (columns of V) of a symmetric matrix by cyclic Jacobi sweeps. Entries below 4e-16 of their
+/// diagonal are left alone, lane by lane, so that stopping when every lane is done changes no lane.
+W_INLINE void eigen_symmetric(const W A[6], W value[3], W V[9])
 {
     W d[3] = { A[0], A[1], A[2] }, o[3] = { A[3], A[4], A[5] }; // o[n] is the entry of the pair without n
     for (int i = 0; i < 9; ++i) V[i] = w_set(i % 4 == 0 ? 1.0 : 0.0);
-    for (int sweep = 0; sweep < 6; ++sweep)
+    for (int sweep = 0; sweep < 8; ++sweep) {
+        W a0 = w_abs(d[0]), a1 = w_abs(d[1]), a2 = w_abs(d[2]);
+        if (!(w_greater(w_abs(o[0]), 4e-16 * (a1 + a2)) | w_greater(w_abs(o[1]), 4e-16 * (a0 + a2)) |
+              w_greater(w_abs(o[2]), 4e-16 * (a0 + a1))))
+            break;
         for (int n = 2; n >= 0; --n) {
-            int p = n == 0 ? 1 : 0, q = n == 2 ? 1 : 2; // the pair; n is the third
-            W gap = d[q] - d[p], twice = 2.0 * o[n];
+            const int p = n == 0 ? 1 : 0, q = n == 2 ? 1 : 2; // the pair; n is the third
+            W gap = d[q] - d[p], twice = 2.0 * o[n], small = 4e-16 * (w_abs(d[p]) + w_abs(d[q]));
             W hyp = w_sqrt(gap * gap + twice * twice);
-            W t = w_sign_of(w_set(1.0), gap) * twice / (w_abs(gap) + hyp + 1e-300);
+            W t = w_sign_of(w_set(1.0), gap) * twice / (w_abs(gap) + hyp);
+            t = w_pick_greater(w_abs(o[n]), small, t, w_set(0.0));
             W c = 1.0 / w_sqrt(t * t + 1.0), s = t * c;
-            d[p] = d[p] - t * o[n];
-            d[q] = d[q] + t * o[n];
-            o[n] = w_set(0.0);
+            W shift = t * o[n];
+            d[p] = d[p] - shift;
+            d[q] = d[q] + shift;
+            o[n] = w_pick_greater(w_abs(o[n]), small, w_set(0.0), o[n]);
             W a = o[q], b = o[p]; // entries (n, p) and (n, q)
             o[q] = c * a - s * b;
             o[p] = s * a + c * b;
@@ -220,6 +266,7 @@ static inline void eigen_symmetric(const W A[6], W value[3], W V[9])
                 V[3 * i + q] = s * x + c * y;
             }
         }
+    }
     for (int i = 0; i < 3; ++i) value[i] = d[i];
 }
 
@@ -229,7 +276,7 @@ typedef struct Tangent {
     W u[9], v[9], diagonal[6], same[3], swap[3];
 } Tangent;
 
-static inline void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool project, Tangent *out)
+W_INLINE void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool project, Tangent *out)
 {
     // signed singular values from F = R S, S = V diag(s) V^T, U = R V: no division, so flat elements are no special case
     W R[9], S[6], s[3], trace, zero = w_set(0.0);
@@ -299,7 +346,7 @@ static inline void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, 
 }
 
 /// M' of PliTangentPack from M, in place.
-static inline void tangent_middle(const W diagonal[6], const W same[3], const W swap[3], W M[9])
+W_INLINE void tangent_middle(const W diagonal[6], const W same[3], const W swap[3], W M[9])
 {
     W a = M[0], b = M[4], c = M[8];
     M[0] = diagonal[0] * a + diagonal[5] * b + diagonal[4] * c;
