@@ -161,8 +161,9 @@ typedef struct Corner {
 static void paint_pixel(PliPicture *p, size_t at, const Corner t[3], const double w[3], const PliPaint *paint, double edge)
 {
     const double near = w[0] * t[0].screen[2] + w[1] * t[1].screen[2] + w[2] * t[2].screen[2];
+    const bool solid = paint->opacity <= 0.0 || paint->opacity >= 1.0;
     if (near <= p->near[at]) return;
-    p->near[at] = near;
+    if (solid) p->near[at] = near;
     double rgb[3], light = 0.0;
     int biggest = 0;
     for (int k = 1; k < 3; ++k)
@@ -178,7 +179,7 @@ static void paint_pixel(PliPicture *p, size_t at, const Corner t[3], const doubl
     for (int k = 0; k < 3; ++k) rgb[k] = fmin(255.0, rgb[k] * light);
     PliColour c = { (unsigned char)lround(rgb[0]), (unsigned char)lround(rgb[1]), (unsigned char)lround(rgb[2]) };
     if (edge < 0.5 * paint->wire) c = mix(c, paint->wire_colour, 0.55);
-    p->pixel[at] = c;
+    p->pixel[at] = solid ? c : mix(p->pixel[at], c, paint->opacity);
 }
 
 static void paint_triangle(PliPicture *p, const Corner t[3], const PliPaint *paint)
@@ -186,6 +187,7 @@ static void paint_triangle(PliPicture *p, const Corner t[3], const PliPaint *pai
     const double *a = t[0].screen, *b = t[1].screen, *c = t[2].screen;
     const double area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
     if (!(fabs(area) > 1e-9)) return;
+    if (area > 0.0 && paint->opacity > 0.0 && paint->opacity < 1.0) return; // rows go down: a front face turns the other way
     double height[3]; // pixels from a corner to the opposite edge
     height[0] = fabs(area) / hypot(c[0] - b[0], c[1] - b[1]);
     height[1] = fabs(area) / hypot(a[0] - c[0], a[1] - c[1]);
@@ -253,7 +255,7 @@ PliStatus pli_picture_draw(PliPicture *p, const PliCamera *c, const PliPaint *pa
     return PLI_OK;
 }
 
-PliStatus pli_picture_sphere(PliPicture *p, const PliCamera *c, const double centre[3], double radius, PliColour colour)
+PliStatus pli_picture_sphere(PliPicture *p, const PliCamera *c, const double centre[3], double radius, PliColour colour, double opacity)
 {
     enum { RINGS = 24, SIDES = 48 };
     const double pi = 3.14159265358979323846;
@@ -276,7 +278,8 @@ PliStatus pli_picture_sphere(PliPicture *p, const PliCamera *c, const double cen
                 to[0] = a, to[1] = b, to[2] = a + SIDES;
                 to[3] = b, to[4] = b + SIDES, to[5] = a + SIDES;
             }
-        const PliPaint paint = { .x = x, .point_count = (RINGS + 1) * SIDES, .tris = tris, .tri_count = 2 * RINGS * SIDES, .colour = colour, .smooth = true };
+        const PliPaint paint = { .x = x, .point_count = (RINGS + 1) * SIDES, .tris = tris, .tri_count = 2 * RINGS * SIDES,
+                                 .colour = colour, .smooth = true, .opacity = opacity };
         status = pli_picture_draw(p, c, &paint);
     }
     free(x);

@@ -57,11 +57,12 @@ typedef struct PliPaint {
     bool smooth; ///< normals averaged to the points, else one per triangle
     bool blocks; ///< a pixel takes the colour of the nearest corner instead of a mix: for categories
     bool unlit;
+    double opacity; ///< 0 or 1: solid; between: lets the rest shine through, hides nothing, and shows only its front
     double wire; ///< pixels, width of the edges drawn over the surface; 0: none
     PliColour wire_colour;
 } PliPaint;
 PliStatus pli_picture_draw(PliPicture *p, const PliCamera *c, const PliPaint *paint);
-PliStatus pli_picture_sphere(PliPicture *p, const PliCamera *c, const double centre[3], double radius, PliColour colour);
+PliStatus pli_picture_sphere(PliPicture *p, const PliCamera *c, const double centre[3], double radius, PliColour colour, double opacity);
 
 enum { PLI_GLYPH_WIDTH = 6, PLI_GLYPH_HEIGHT = 9 }; ///< pixels at scale 1, gaps included
 /// Upper left corner at x, y. Printable ASCII; anything else shows as a box.
@@ -74,6 +75,8 @@ int pli_text_width(const char *text, int scale);
 PliColour pli_map_value(double t);
 /// One colour per level of resolution or per series; the first five also differ in lightness. Repeats after 8.
 PliColour pli_map_level(int level);
+/// Line colours on white for up to 8 series, apart for every colour vision.
+PliColour pli_map_series(int series);
 double pli_colour_lightness(PliColour c); ///< CIE L*, 0 .. 100
 void pli_colour_hex(PliColour c, char text[8]); ///< "#rrggbb"
 

@@ -40,6 +40,13 @@ PliColour pli_map_level(int level)
     return colour[(level % 8 + 8) % 8];
 }
 
+PliColour pli_map_series(int series)
+{
+    static const PliColour colour[8] = { { 28, 74, 150 }, { 214, 98, 20 }, { 20, 140, 110 }, { 150, 48, 132 },
+                                         { 80, 160, 215 }, { 110, 84, 28 }, { 196, 152, 10 }, { 90, 96, 106 } };
+    return colour[(series % 8 + 8) % 8];
+}
+
 void pli_colour_hex(PliColour c, char text[8])
 {
     snprintf(text, 8, "#%02x%02x%02x", c.r, c.g, c.b);

@@ -179,7 +179,7 @@ TEST(Picture, SmoothShadingOfASphereIsBrightestTowardsTheLight)
     PliCamera c = front(200, 200);
     const double centre[3] = { 0, 0, 0 };
     c.light[0] = -0.6, c.light[1] = 0.0, c.light[2] = 0.8;
-    ASSERT_EQ(pli_picture_sphere(p.get(), &c, centre, 0.8, white), PLI_OK);
+    ASSERT_EQ(pli_picture_sphere(p.get(), &c, centre, 0.8, white, 1.0), PLI_OK);
     int best_x = 0, best = -1, lit = 0;
     for (int x = 0; x < 200; ++x) {
         if (at(p.get(), x, 100).r > best) best = at(p.get(), x, 100).r, best_x = x;
@@ -207,6 +207,25 @@ TEST(Picture, WiresShowOnlyOnTheVisibleSide)
     pli_picture_draw(p.get(), &c, &cover);
     EXPECT_EQ(count(p.get(), under), 0);
     EXPECT_EQ(count(p.get(), green) + count(p.get(), white), 200 * 200);
+}
+
+TEST(Picture, WhatIsTranslucentHidesNothingAndCountsOnce)
+{
+    const PliCamera c = front(100, 100);
+    const double centre[3] = { 0, 0, 0 };
+    const auto back = square_at(-0.9, 0.9);
+    PliPaint behind = square(back.data(), two, blue);
+    Picture p(pli_picture_create(100, 100));
+    pli_picture_fill(p.get(), white, white);
+    pli_picture_draw(p.get(), &c, &behind);
+    ASSERT_EQ(pli_picture_sphere(p.get(), &c, centre, 0.5, { 100, 100, 100 }, 0.4), PLI_OK);
+    const PliColour seen = at(p.get(), 50, 50); // blue with 40 % of a lit grey over it, once
+    EXPECT_NEAR(seen.r, 0.6 * blue.r + 0.4 * 100, 3.0);
+    EXPECT_NEAR(seen.b, 0.6 * blue.b + 0.4 * 100, 3.0);
+    const auto middle = square_at(0.0, 0.3);
+    PliPaint inside = square(middle.data(), two, red);
+    pli_picture_draw(p.get(), &c, &inside); // behind the sphere's front, and yet drawn
+    EXPECT_TRUE(same(at(p.get(), 50, 50), red));
 }
 
 TEST(Picture, PointsBehindTheEyeOrNotFiniteDrawNothing)
@@ -298,6 +317,7 @@ TEST(Picture, LevelColoursStayApartForEveryColourVision)
             }
     for (int k = 1; k < 5; ++k) EXPECT_GT(pli_colour_lightness(pli_map_level(k)), pli_colour_lightness(pli_map_level(k - 1)) + 5.0) << k;
     EXPECT_TRUE(same(pli_map_level(-1), pli_map_level(7)));
+    for (int k = 0; k < 8; ++k) EXPECT_LT(pli_colour_lightness(pli_map_series(k)), 70.0) << "too pale for a line on white: " << k;
 }
 
 TEST(Picture, LegendsShowTheColoursTheyExplain)
