@@ -1,9 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Storage of the elastic kernel, and its loops over workers.
 //
-// One order of summation for any worker count: with one worker, elements add straight to f in their own order; with
-// more, they write corner slots and each point adds its slots to f in the same order, starting from the same f. The two
-// are the same sequence of additions, so the same bits, and the single worker does not pay for slots.
+// One order of summation for any worker count: with one worker, elements add straight to f in their own order. With more,
+// the list is cut into chunks; a chunk adds straight to the points it alone touches, and gives each corner at a shared point a
+// slot, which that point adds to f afterwards in the order of elements. Both are the same sequence of additions, so the
+// same bits. Rejected: slots for every corner (twice the work of one worker), colouring (costs locality and set-up).
 #include "kernel/elastic_state.h"
 
 #include "base/loop.h"
@@ -35,9 +36,9 @@ static const PliElasticKernel *choose_kernel(PliSimd wish)
 
 PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err)
 {
-    if (def->tet_capacity > (PLI_NONE >> 2) - PACK || def->sample_entry_capacity >= PLI_NONE || def->sample_capacity >= PLI_NONE - PACK) {
-        pli_refuse(err, PLI_OVER_CAPACITY, "elastic kernel: %u tetrahedra, %u samples with %zu entries are more than 32-bit indices allow",
-                   (unsigned)def->tet_capacity, (unsigned)def->sample_capacity, def->sample_entry_capacity);
+    if (def->tet_capacity > (SLOT_BIT >> 2) - PACK || def->point_capacity >= SLOT_BIT || def->sample_entry_capacity >= PLI_NONE || def->sample_capacity >= PLI_NONE - PACK) {
+        pli_refuse(err, PLI_OVER_CAPACITY, "elastic kernel: %u points, %u tetrahedra, %u samples with %zu entries are more than 32-bit indices allow",
+                   (unsigned)def->point_capacity, (unsigned)def->tet_capacity, (unsigned)def->sample_capacity, def->sample_entry_capacity);
         return NULL;
     }
     PliElastic *e = PLI_NEW(host, 1, PliElastic);
@@ -60,9 +61,14 @@ PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, Pl
     ok = ok && (e->stiffness = PLI_NEW(host, tets, double));
     ok = ok && (e->partial = PLI_NEW(host, blocks, double));
     if (e->threaded) {
-        ok = ok && (e->slot = PLI_NEW(host, 16 * (size_t)tet_packs * PACK, double));
-        ok = ok && (e->slot_first = PLI_NEW(host, (size_t)def->point_capacity + 1, PliIndex));
-        ok = ok && (e->slot_list = PLI_NEW(host, 4 * tets, PliIndex));
+        size_t points = (size_t)def->point_capacity + 1;
+        ok = ok && (e->target = PLI_NEW(host, tet_packs, PliTargetPack));
+        ok = ok && (e->slot = PLI_NEW(host, 12 * tets, double));
+        ok = ok && (e->owner = PLI_NEW(host, points, PliIndex));
+        ok = ok && (e->slot_first = PLI_NEW(host, points, PliIndex));
+        ok = ok && (e->slot_next = PLI_NEW(host, points, PliIndex));
+        ok = ok && (e->shared = PLI_NEW(host, points, PliIndex));
+        for (size_t i = 0; ok && i < 12 * tets; ++i) e->slot[i] = -0.0;
         ok = ok && (e->entry_first = PLI_NEW(host, (size_t)def->point_capacity + 1, PliIndex));
         ok = ok && (e->entry_list = PLI_NEW(host, entries, PliIndex));
         ok = ok && (e->entry_sample = PLI_NEW(host, entries, PliIndex));
@@ -97,9 +103,12 @@ void pli_elastic_destroy(PliElastic *e)
     PLI_FREE(&host, e->pack, tet_packs);
     PLI_FREE(&host, e->stiffness, tets);
     PLI_FREE(&host, e->partial, blocks_of(tet_packs > sample_packs ? tet_packs : sample_packs));
-    PLI_FREE(&host, e->slot, 16 * (size_t)tet_packs * PACK);
+    PLI_FREE(&host, e->target, tet_packs);
+    PLI_FREE(&host, e->slot, 12 * tets);
+    PLI_FREE(&host, e->owner, (size_t)e->def.point_capacity + 1);
     PLI_FREE(&host, e->slot_first, (size_t)e->def.point_capacity + 1);
-    PLI_FREE(&host, e->slot_list, 4 * tets);
+    PLI_FREE(&host, e->slot_next, (size_t)e->def.point_capacity + 1);
+    PLI_FREE(&host, e->shared, (size_t)e->def.point_capacity + 1);
     PLI_FREE(&host, e->entry_first, (size_t)e->def.point_capacity + 1);
     PLI_FREE(&host, e->entry_list, entries);
     PLI_FREE(&host, e->entry_sample, entries);
@@ -207,20 +216,44 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
     return PLI_OK;
 }
 
-/// Turns counts in first[1 ..] into starts, and fills list with the ascending items of each point.
+/// Cuts the list into chunks and decides where every corner goes.
 static void list_slots(PliElastic *e)
 {
+    enum { CHUNKS_PER_WORKER = 2, LEAST_PACKS = 16 };
     if (e->slots_listed) return;
-    PliIndex *first = e->slot_first, points = e->tet_points;
-    memset(first, 0, ((size_t)points + 1) * sizeof *first);
+    const PliIndex points = e->tet_points, chunks = (PliIndex)e->host.worker_count * CHUNKS_PER_WORKER;
+    e->chunk_packs = e->tet_packs / chunks + 1;
+    if (e->chunk_packs < LEAST_PACKS) e->chunk_packs = LEAST_PACKS;
+
+    PliIndex *owner = e->owner, *first = e->slot_first, *next = e->slot_next;
+    for (PliIndex p = 0; p < points; ++p) owner[p] = PLI_NONE, first[p] = 0;
+    for (PliIndex n = 0; n < e->tet_packs; ++n) {
+        // lanes beyond the end repeat the last element: they make no corner shared that was not
+        const PliIndex chunk = n / e->chunk_packs, *corner = &e->pack[n].corner[0][0];
+        for (int k = 0; k < 4 * PACK; ++k) {
+            PliIndex *o = &owner[corner[k]];
+            *o = *o == PLI_NONE || *o == chunk ? chunk : SHARED;
+        }
+    }
     for (PliIndex t = 0; t < e->tet_count; ++t)
-        for (int a = 0; a < 4; ++a) first[e->pack[t / PACK].corner[a][t % PACK] + 1]++;
-    for (PliIndex p = 0; p < points; ++p) first[p + 1] += first[p];
-    // filling moves each start to the next point's; going backwards over the elements undoes that
-    for (PliIndex t = e->tet_count; t-- > 0;)
-        for (int a = 3; a >= 0; --a) e->slot_list[--first[e->pack[t / PACK].corner[a][t % PACK] + 1]] = 4 * t + (PliIndex)a;
-    for (PliIndex p = 0; p < points; ++p) first[p] = first[p + 1];
-    first[points] = 4 * e->tet_count;
+        for (int a = 0; a < 4; ++a) {
+            PliIndex p = e->pack[t / PACK].corner[a][t % PACK];
+            first[p] += owner[p] == SHARED;
+        }
+    PliIndex slots = 0;
+    e->shared_count = 0;
+    for (PliIndex p = 0; p < points; ++p) {
+        PliIndex count = first[p];
+        first[p] = next[p] = slots;
+        slots += count;
+        if (count) e->shared[e->shared_count++] = p;
+    }
+    first[points] = slots;
+    for (PliIndex t = 0; t < e->tet_count; ++t)
+        for (int a = 0; a < 4; ++a) {
+            PliIndex p = e->pack[t / PACK].corner[a][t % PACK];
+            e->target[t / PACK].corner[a][t % PACK] = owner[p] == SHARED ? SLOT_BIT | next[p]++ : p;
+        }
     e->slots_listed = true;
 }
 
@@ -255,17 +288,18 @@ static PliIndex tets_before(const PliElastic *e, PliIndex pack)
     return t < e->tet_count ? t : e->tet_count;
 }
 
-static void pass_tets(const Pass *p, PliIndex first, PliIndex last, double *f, double *slot)
+static void pass_tets(const Pass *p, PliIndex first, PliIndex last, bool slotted)
 {
-    if (p->derivative) p->e->kernel->tet_dforce(p->e, first, last, p->x, p->k, f, slot);
-    else p->e->kernel->tet_force(p->e, first, last, p->x, p->v, f, slot);
+    if (p->derivative) p->e->kernel->tet_dforce(p->e, first, last, p->x, p->k, p->f, slotted);
+    else p->e->kernel->tet_force(p->e, first, last, p->x, p->v, p->f, slotted);
 }
 
-static void tets_to_slots(PliIndex first, PliIndex last, int worker, void *arg)
+static void pass_chunks(PliIndex first, PliIndex last, int worker, void *arg)
 {
     (void)worker;
     const Pass *p = arg;
-    pass_tets(p, tets_before(p->e, first), tets_before(p->e, last), NULL, p->e->slot);
+    for (PliIndex c = first; c < last; ++c)
+        pass_tets(p, tets_before(p->e, c * p->e->chunk_packs), tets_before(p->e, (c + 1) * p->e->chunk_packs), true);
 }
 
 static void slots_to_points(PliIndex first, PliIndex last, int worker, void *arg)
@@ -274,8 +308,13 @@ static void slots_to_points(PliIndex first, PliIndex last, int worker, void *arg
     const Pass *p = arg;
     const PliElastic *e = p->e;
     for (PliIndex i = first; i < last; ++i) {
-        double *f = p->f + 3 * (size_t)i, sum[3] = { f[0], f[1], f[2] };
-        for (PliIndex k = e->slot_first[i]; k < e->slot_first[i + 1]; ++k) v3_add(sum, sum, e->slot + 4 * (size_t)e->slot_list[k]);
+        const PliIndex point = e->shared[i];
+        double *f = p->f + 3 * (size_t)point, sum[3] = { f[0], f[1], f[2] };
+        for (PliIndex k = e->slot_first[point]; k < e->slot_first[point + 1]; ++k) {
+            double *s = e->slot + 3 * (size_t)k;
+            v3_add(sum, sum, s);
+            s[0] = s[1] = s[2] = -0.0;
+        }
         v3_copy(f, sum);
     }
 }
@@ -307,19 +346,19 @@ static void entries_to_points(PliIndex first, PliIndex last, int worker, void *a
 
 static void run_pass(PliElastic *e, Pass *p)
 {
-    enum { POINTS = 2048, SAMPLE_PACKS = 8 };
+    enum { POINTS = 512, SAMPLE_PACKS = 8 };
     if (e->threaded && e->tet_packs > PACK_BLOCK) {
         list_slots(e);
-        pli_for(&e->host, e->tet_packs, PACK_BLOCK, tets_to_slots, p);
-        pli_for(&e->host, e->tet_points, POINTS, slots_to_points, p);
+        pli_for(&e->host, (e->tet_packs - 1) / e->chunk_packs + 1, 1, pass_chunks, p);
+        pli_for(&e->host, e->shared_count, POINTS, slots_to_points, p);
     } else if (e->tet_count) {
-        pass_tets(p, 0, e->tet_count, p->f, NULL);
+        pass_tets(p, 0, e->tet_count, false);
     }
     if (e->sample_count == 0) return;
     pli_for(&e->host, e->sample_packs, SAMPLE_PACKS, samples_to_stress, p);
     if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
         list_entries(e);
-        pli_for(&e->host, e->sample_points, POINTS / 8, entries_to_points, p);
+        pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
     } else {
         for (PliIndex s = 0; s < e->sample_count; ++s)
             for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n)
@@ -336,7 +375,7 @@ void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, doub
 void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f)
 {
     if (last > e->tet_count) last = e->tet_count;
-    e->kernel->tet_force(e, first, last, x, v, f, NULL);
+    e->kernel->tet_force(e, first, last, x, v, f, false);
 }
 
 void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df)

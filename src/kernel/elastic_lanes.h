@@ -7,14 +7,27 @@
 
 #include "kernel/laws.h"
 
-/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra to f, one after the other: the order of a sum is the
+/// Where the force on corner a of a lane is added: its point in f, or (slotted) its target.
+typedef struct Scatter {
+    const PliIndex (*corner)[PACK];
+    double *base[2]; ///< f, slots
+    bool slotted;
+} Scatter;
+
+W_INLINE double *scatter_to(const Scatter *s, int a, int lane)
+{
+    const PliIndex to = s->corner[a][lane];
+    return s->slotted ? s->base[to >> 31] + 3 * (size_t)(to & ~SLOT_BIT) : s->base[0] + 3 * (size_t)to;
+}
+
+/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra, one after the other: the order of a sum is the
 /// order of the elements. Lanes outside `live` are dropped.
-W_INLINE void scatter_add(double *f, const PliTetPack *p, int lane, unsigned live, const W h[4][3])
+W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4][3])
 {
 #if PLI_LANES == 1
     (void)live;
     for (int a = 0; a < 4; ++a) {
-        double *to = f + 3 * (size_t)p->corner[a][lane];
+        double *to = scatter_to(s, a, lane);
         to[0] += h[a][0], to[1] += h[a][1], to[2] += h[a][2];
     }
 #elif PLI_LANES == 4
@@ -26,7 +39,7 @@ W_INLINE void scatter_add(double *f, const PliTetPack *p, int lane, unsigned liv
 #define PLI_ADD_LANE(n, xy, half, pick)                                                                                \
     if (live >> (n) & 1u)                                                                                              \
         for (int a = 0; a < 4; ++a) {                                                                                  \
-            double *to = f + 3 * (size_t)p->corner[a][lane + (n)];                                                     \
+            double *to = scatter_to(s, a, lane + (n));                                                                 \
             __m128d z = _mm256_extractf128_pd(h[a][2], half);                                                          \
             _mm_storeu_pd(to, _mm_add_pd(_mm_loadu_pd(to), _mm256_extractf128_pd(xy[a], half)));                       \
             _mm_store_sd(to + 2, _mm_add_sd(_mm_load_sd(to + 2), pick(z)));                                            \
@@ -47,35 +60,10 @@ W_INLINE void scatter_add(double *f, const PliTetPack *p, int lane, unsigned liv
     for (int n = 0; n < PLI_LANES; ++n) {
         if (!(live >> n & 1u)) continue;
         for (int a = 0; a < 4; ++a) {
-            double *to = f + 3 * (size_t)p->corner[a][lane + n];
+            double *to = scatter_to(s, a, lane + n);
             for (int c = 0; c < 3; ++c) to[c] += out[a][c][n];
         }
     }
-#endif
-}
-
-/// Writes the same forces to corner slots, shape [PLI_LANES, 4, 4] from `slot`.
-W_INLINE void scatter_slots(double *slot, const W h[4][3])
-{
-#if PLI_LANES == 1
-    for (int a = 0; a < 4; ++a) slot[4 * a] = h[a][0], slot[4 * a + 1] = h[a][1], slot[4 * a + 2] = h[a][2];
-#elif PLI_LANES == 4
-    for (int a = 0; a < 4; ++a) {
-        W even = _mm256_unpacklo_pd(h[a][0], h[a][1]), odd = _mm256_unpackhi_pd(h[a][0], h[a][1]);
-        W z_even = _mm256_unpacklo_pd(h[a][2], h[a][2]), z_odd = _mm256_unpackhi_pd(h[a][2], h[a][2]);
-        double *to = slot + 4 * a;
-        _mm256_store_pd(to, _mm256_permute2f128_pd(even, z_even, 0x20));
-        _mm256_store_pd(to + 16, _mm256_permute2f128_pd(odd, z_odd, 0x20));
-        _mm256_store_pd(to + 32, _mm256_permute2f128_pd(even, z_even, 0x31));
-        _mm256_store_pd(to + 48, _mm256_permute2f128_pd(odd, z_odd, 0x31));
-    }
-#else
-    _Alignas(64) double out[PLI_LANES];
-    for (int a = 0; a < 4; ++a)
-        for (int c = 0; c < 3; ++c) {
-            w_store(out, h[a][c]);
-            for (int n = 0; n < PLI_LANES; ++n) slot[16 * n + 4 * a + c] = out[n];
-        }
 #endif
 }
 
@@ -114,8 +102,8 @@ W_INLINE void lanes_load_grad(const PliTetPack *p, int lane, W g[9])
     for (int k = 0; k < 9; ++k) g[k] = w_load(&p->grad[k][lane]);
 }
 
-W_INLINE void force_loop(PliLaw law, bool damped, const PliElastic *e, PliIndex first, PliIndex last, const double *x,
-                         const double *v, double *f, double *slot)
+W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic *e, PliIndex first, PliIndex last,
+                         const double *x, const double *v, double *f)
 {
     // corotational elements find their rotations a pack at a time
     enum { MOST = PACK / PLI_LANES };
@@ -125,6 +113,7 @@ W_INLINE void force_loop(PliLaw law, bool damped, const PliElastic *e, PliIndex 
     if (first >= last) return;
     for (PliIndex at = first - first % stride; at < last; at += stride) {
         const PliTetPack *p = &e->pack[at / PACK];
+        const Scatter to = { slotted ? e->target[at / PACK].corner : p->corner, { f, e->slot }, slotted };
         Polar turn[MOST];
         W F_all[MOST][9];
         for (int n = 0; n < groups; ++n) {
@@ -151,39 +140,38 @@ W_INLINE void force_loop(PliLaw law, bool damped, const PliElastic *e, PliIndex 
                 law_stress(law, &lame, F, &turn[n], k, NULL, P);
             }
             lanes_corner_forces(P, g, h);
-            if (slot)
-                scatter_slots(slot + 16 * (size_t)here, h);
-            else
-                scatter_add(f, p, lane, live_lanes(here, first, last), h);
+            scatter_add(&to, lane, live_lanes(here, first, last), h);
         }
     }
 }
 
 static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f,
-                            double *slot)
+                            bool slotted)
 {
-    bool damped = v && e->def.material.damping > 0.0;
-    switch (e->def.material.law) {
-    case PLI_STVK:
-        if (damped) force_loop(PLI_STVK, true, e, first, last, x, v, f, slot);
-        else force_loop(PLI_STVK, false, e, first, last, x, v, f, slot);
-        break;
-    case PLI_COROT:
-        if (damped) force_loop(PLI_COROT, true, e, first, last, x, v, f, slot);
-        else force_loop(PLI_COROT, false, e, first, last, x, v, f, slot);
-        break;
-    default:
-        if (damped) force_loop(PLI_NEOHOOKEAN, true, e, first, last, x, v, f, slot);
-        else force_loop(PLI_NEOHOOKEAN, false, e, first, last, x, v, f, slot);
+    // one copy of the loop per law, with or without damping and slots
+    const bool damped = v && e->def.material.damping > 0.0;
+#define PLI_LOOP(law)                                                                                                  \
+    if (damped && slotted) force_loop(law, true, true, e, first, last, x, v, f);                                       \
+    else if (damped) force_loop(law, true, false, e, first, last, x, v, f);                                            \
+    else if (slotted) force_loop(law, false, true, e, first, last, x, v, f);                                           \
+    else force_loop(law, false, false, e, first, last, x, v, f);
+    if (e->def.material.law == PLI_STVK) {
+        PLI_LOOP(PLI_STVK)
+    } else if (e->def.material.law == PLI_COROT) {
+        PLI_LOOP(PLI_COROT)
+    } else {
+        PLI_LOOP(PLI_NEOHOOKEAN)
     }
+#undef PLI_LOOP
 }
 
-static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, double *slot)
+W_INLINE void dforce_loop(bool slotted, const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df)
 {
     if (first >= last) return;
     for (PliIndex at = first - first % PLI_LANES; at < last; at += PLI_LANES) {
         const PliTetPack *p = &e->pack[at / PACK];
         const PliTangentPack *t = &e->tangent[at / PACK];
+        const Scatter to = { slotted ? e->target[at / PACK].corner : p->corner, { df, e->slot }, slotted };
         int lane = (int)(at % PACK);
         W g[9], G[9], M[9], h[4][3], u[9], diagonal[6], same[3], swap[3];
         for (int i = 0; i < 9; ++i) g[i] = w_load(&t->v[i][lane]), u[i] = w_load(&t->u[i][lane]);
@@ -196,11 +184,14 @@ static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last,
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j) G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
         lanes_corner_forces(G, g, h);
-        if (slot)
-            scatter_slots(slot + 16 * (size_t)at, h);
-        else
-            scatter_add(df, p, lane, live_lanes(at, first, last), h);
+        scatter_add(&to, lane, live_lanes(at, first, last), h);
     }
+}
+
+static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, bool slotted)
+{
+    if (slotted) dforce_loop(true, e, first, last, dx, k, df);
+    else dforce_loop(false, e, first, last, dx, k, df);
 }
 
 W_INLINE void store_tangent(PliTangentPack *t, int lane, const Tangent *from)

@@ -15,6 +15,13 @@ typedef struct PliTetPack {
     PliIndex corner[4][PACK]; ///< corner-major, so that a gather reads consecutive indices
 } PliTetPack;
 
+/// Where the corner forces of a pack go: a point, or SLOT_BIT + a slot.
+typedef struct PliTargetPack {
+    PliIndex corner[4][PACK];
+} PliTargetPack;
+#define SLOT_BIT 0x80000000u
+#define SHARED (PLI_NONE - 1)
+
 /// dP/dF in the principal frame F = U diag(s) V^T, the same form for every isotropic law:
 /// with M = U^T dF V, the diagonal of M goes through the symmetric `diagonal`, and each pair (i, j) through
 /// M'ij = same Mij + swap Mji. Scaled by -weight. Tetrahedra keep grad V instead of V, which saves two products.
@@ -51,9 +58,16 @@ struct PliElastic {
     PliTetPack *pack;
     PliTangentPack *tangent;
     double *stiffness; ///< per tet, for stresses
-    // corner slots and their lists per point, only with more than one worker
-    double *slot;                    ///< [tet_capacity, 4, 4], the fourth component is padding
-    PliIndex *slot_first, *slot_list; ///< slots of each point, ascending
+    // only with more than one worker: a chunk of packs adds straight to the points it alone touches, and to slots, one per
+    // corner, for the points it shares with other chunks
+    PliIndex chunk_packs;
+    PliTargetPack *target;
+    double *slot;         ///< [4 tet_capacity, 3], -0.0 between passes: -0.0 + h is h to the last bit
+    PliIndex *owner;      ///< per point: its chunk, or SHARED, or PLI_NONE
+    PliIndex *slot_first; ///< per point + 1, slots of one point follow each other in the order of elements
+    PliIndex *slot_next;
+    PliIndex *shared; ///< points with slots
+    PliIndex shared_count;
     bool slots_listed;
 
     PliIndex sample_count, sample_packs, sample_points, sample_width;
@@ -71,10 +85,10 @@ struct PliElastic {
     bool linearized;
 };
 
-/// One evaluation over a range of elements or packs. slot == NULL: added straight to f, lane after lane.
+/// One evaluation over a range of elements or packs. Forces are added to f lane after lane; slotted: to the targets.
 struct PliElasticKernel {
-    void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f, double *slot);
-    void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, double *slot);
+    void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f, bool slotted);
+    void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, bool slotted);
     void (*tet_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);

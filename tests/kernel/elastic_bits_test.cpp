@@ -81,6 +81,31 @@ TEST(ElasticBits, WorkersAgree)
     }
 }
 
+TEST(ElasticBits, NewListsLeaveNothingBehind)
+{
+    Box box(8);
+    PliHost host = pli_host_default();
+    PliPool *pool = pli_pool_create(3);
+    ASSERT_TRUE(pool);
+    pli_pool_lend(pool, &host);
+    {
+        PliMaterial m = material(PLI_STVK, 0.01);
+        Elastic many = make_elastic(box, m, PLI_SIMD_AVX512, &host), one = make_elastic(box, m);
+        Vec x = box.deformed(0.05), v = random_vec(x.size(), 3);
+        for (PliIndex count : { box.count, PliIndex(1001), box.count - 5, PliIndex(0), PliIndex(700), box.count }) {
+            for (PliElastic *e : { many.get(), one.get() })
+                ASSERT_EQ(PLI_OK, pli_elastic_set_tets(e, box.points, count, box.tets.data(), box.which.data(), box.rest.data(),
+                                                       box.volume.data(), nullptr));
+            Vec a(x.size(), -0.0), b(x.size(), -0.0);
+            pli_elastic_add_force(many.get(), x.data(), v.data(), a.data());
+            pli_elastic_add_force(one.get(), x.data(), v.data(), b.data());
+            EXPECT_TRUE(same_bits(a, b)) << count;
+            EXPECT_TRUE(same_bits(everything(many.get(), x, v), everything(one.get(), x, v))) << count;
+        }
+    }
+    pli_pool_destroy(pool);
+}
+
 TEST(ElasticBits, RangesSumToTheWhole)
 {
     Box box(3);
