@@ -54,6 +54,7 @@ install_packages() {
 configure() {
     local cache=$build/CMakeCache.txt options=(-DPLIANT_TESTS=ON) version
     if [[ -f $cache ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
+        grep -qxF "CMAKE_PROJECT_NAME:STATIC=Pliant" "$cache" || fail "$build is the build folder of something else: set PLIANT_BUILD_DIR to another"
         say "the source folder has moved: emptying $build"
         rm -rf "$build"
     fi

@@ -19,7 +19,7 @@
 #define NOT(n, k, v, r) { .name = n, .kind = k, .support = PLI_NOT_SUPPORTED, .value = v, .help = "", .reason = r }
 #define SAME(n, as) { .name = n, .role = PLI_ALIAS, .help = as }
 
-static const char late[] = "not implemented in the embedded host";
+static const char late[] = "outside what the embedded host does";
 static const char hidden[] = "internal vector of SOFA; the host computes its own";
 
 // ---- rows every component has ------------------------------------------------------------------------------------------
@@ -142,8 +142,8 @@ GROUP(tetra_fem_rows, IN("youngModulus", PLI_REALS, "5000", "Pa; one value, or o
       OPTION("method", "large", "small large polar svd", "small displacements, or corotational by QR, polar or SVD"),
       IN("localStiffnessFactor", PLI_REALS, NULL, "factors on youngModulus, spread over the elements"),
       NOT("updateStiffnessMatrix", PLI_BOOL, "0", late), APX("computeGlobalMatrix", PLI_BOOL, "0", "SOFA's own assembly", "same forces, other rounding"),
-      SAME("assembling", "computeGlobalMatrix"), NOT("plasticMaxThreshold", PLI_REAL, "0", "plasticity is not implemented"),
-      NOT("plasticYieldThreshold", PLI_REAL, "0.0001", "plasticity is not implemented"), NOT("plasticCreep", PLI_REAL, "0.9", "plasticity is not implemented"),
+      SAME("assembling", "computeGlobalMatrix"), NOT("plasticMaxThreshold", PLI_REAL, "0", "the embedded host has no plasticity"),
+      NOT("plasticYieldThreshold", PLI_REAL, "0.0001", "the embedded host has no plasticity"), NOT("plasticCreep", PLI_REAL, "0.9", "the embedded host has no plasticity"),
       IN("topology", PLI_LINK, NULL, "default: the topology of the context"), IN("initialPoints", PLI_POINTS, NULL, "SOFA replaces it by the rest position"),
       VIS("gatherPt"), VIS("gatherBsize"), VIS("drawHeterogeneousTetra"), VIS("computeVonMisesStress"), VIS("vonMisesPerElement"),
       VIS("vonMisesPerNode"), VIS("vonMisesStressColors"), VIS("showStressColorMap"), VIS("showStressAlpha"), VIS("showVonMisesStressPerNode"),

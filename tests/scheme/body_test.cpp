@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "support/bodies.h"
+#include "support/fixture.h"
 
 using namespace pli_test;
 
@@ -146,7 +147,7 @@ TEST(Body, StagesAreConsistent)
 TEST(Body, NothingAllocatesInAStep)
 {
     Mesh mesh = box(4, 4, 4);
-    CountingHost counter;
+    pliant_test::WatchedHost counter;
     for (int kind = 0; kind < 3; ++kind) {
         PliBodyDef d = pli_body_default();
         if (kind > 0) d.integrator = PLI_IMPLICIT;
@@ -163,7 +164,6 @@ TEST(Body, NothingAllocatesInAStep)
         for (int i = 0; i < 20; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.005).finite);
         EXPECT_EQ(counter.calls, before) << "kind " << kind;
     }
-    EXPECT_EQ(counter.live, 0);
 }
 
 TEST(Body, SameHashForAnyWorkersAndVectorUnit)

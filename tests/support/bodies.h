@@ -1,11 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Small fixtures shared by the tests of bodies: owning handles, a box, a counting host.
+// Small fixtures shared by the tests of bodies: owning handles, a box, a state.
 #ifndef PLIANT_TEST_BODIES_H
 #define PLIANT_TEST_BODIES_H
 
 #include <pliant/body.h>
 
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -36,28 +35,6 @@ struct State {
     {
         view.x = x.data();
         view.v = v.data();
-    }
-};
-
-/// Counts what the library asks for; `calls` must not grow during a step.
-struct CountingHost {
-    PliHost host = pli_host_default();
-    long calls = 0, live = 0;
-    CountingHost()
-    {
-        host.user = this;
-        host.alloc = [](size_t bytes, size_t align, void *user) -> void * {
-            auto *self = static_cast<CountingHost *>(user);
-            self->calls++;
-            self->live++;
-            return aligned_alloc(align, (bytes + align - 1) / align * align);
-        };
-        host.release = [](void *block, size_t, void *user) {
-            auto *self = static_cast<CountingHost *>(user);
-            self->calls++;
-            if (block) self->live--;
-            free(block);
-        };
     }
 };
 

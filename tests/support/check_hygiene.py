@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later
-"""What must not be in the tree: paths of one machine, unfinished work, oversized files, tabs, CRLF, trailing blanks.
+"""What must not be in the tree: paths of one machine, unfinished work, oversized files, tabs, CRLF, trailing blanks,
+links that lead nowhere.
 
     check_hygiene.py ROOT         check what git tracks in ROOT (everything outside build folders without git)
     check_hygiene.py --self-test  prove that each rule catches what it should
@@ -38,6 +39,15 @@ def tracked_files(root):
         part in SKIPPED_FOLDERS or part.startswith("build-") for part in path.relative_to(root).parts[:-1]))
 
 
+def check_links(root, path, text):
+    """Links and pictures of a document that lead nowhere in the tree."""
+    name = path.relative_to(root)
+    for found in re.finditer(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", text):
+        target = found.group(1)
+        if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+            yield f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {target} does not exist"
+
+
 def check_file(root, path):
     """Complaints about one file, as `file:line: sentence`."""
     name = path.relative_to(root)
@@ -54,6 +64,8 @@ def check_file(root, path):
         yield f"{name}: not UTF-8 at byte {error.start}"
         return
     lines = text.split("\n")
+    if path.suffix == ".md":
+        yield from check_links(root, path, text)
     is_mesh = name.parts[:2] == ("scenes", "meshes")
     if is_source and not is_mesh and len(lines) > MAX_LINES:
         yield f"{name}: {len(lines)} lines, more than {MAX_LINES}"
@@ -83,12 +95,12 @@ def check(root):
 def self_test():
     head = f"/* {FIRST_LINE} */\n"
     work, todo = "/wo" + "rk/x", "TO" + "DO"
-    good = {"src/a/b.c": head + "int x;\n", "doc/a.md": "A [link](doc/work/x).\n", "scenes/a.scn": "<Node/>\n",
+    good = {"src/a/b.c": head + "int x;\n", "doc/a.md": "A [link](https://x.org/work/x), [this](a.md) and [that](#there).\n", "scenes/a.scn": "<Node/>\n",
             "tests/a.py": f"# {FIRST_LINE}\n", "src/c.c": head + '#include "base/vec.h"\n'}
     bad = {"src/a/b.c": head + f'const char *p = "{work}";\n', "src/c.c": head + f"// {todo}: later\n", "src/d.c": head + "\tint x;\n",
            "src/e.c": head + "int x; \n", "src/f.c": head.replace("\n", "\r\n"), "src/g.c": head + "\n" * MAX_LINES, "src/h.c": "int x;\n",
            "scenes/a.scn": f"<!-- {todo} -->\n", "doc/a.md": f"Look in {work}.\n", "src/i.c": head + "// not imple" + "mented\n",
-           "scenes/meshes/big.msh": "x" * (MAX_BYTES + 1), "src/j.c": head + "int x;", "doc/b.md": b"\xff\n"}
+           "scenes/meshes/big.msh": "x" * (MAX_BYTES + 1), "src/j.c": head + "int x;", "doc/b.md": b"\xff\n", "doc/c.md": "![picture](none.png)\n"}
     for cases, wanted in ((good, False), (bad, True)):
         for name, text in cases.items():
             with tempfile.TemporaryDirectory() as folder:

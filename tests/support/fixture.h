@@ -19,7 +19,7 @@ extern "C" {
 namespace pliant_test {
 
 /// A host that knows every block: leaks, wrong sizes on release and foreign pointers are test failures, and it can run
-/// out of memory on demand. `calls` counts allocations, so that `calls` before and after a step proves it made none.
+/// out of memory on demand. `calls` counts allocations and releases: the same before and after a step proves it made none.
 class WatchedHost {
 public:
     WatchedHost()
@@ -35,7 +35,7 @@ public:
     WatchedHost &operator=(const WatchedHost &) = delete;
 
     PliHost host;
-    long calls = 0;        ///< allocations so far, failed ones included
+    long calls = 0;        ///< allocations and releases so far, failed ones included
     long fail_after = -1;  ///< >= 0: that many more allocations succeed, then none
     bool quiet = false;    ///< false: a warning or error of the library is a test failure
     std::string last_log;
@@ -56,6 +56,7 @@ private:
     static void release(void *block, size_t bytes, void *user)
     {
         auto *self = static_cast<WatchedHost *>(user);
+        self->calls++;
         if (!block) return;
         auto found = self->m_live.find(block);
         if (found == self->m_live.end()) {

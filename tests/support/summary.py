@@ -19,20 +19,38 @@ def skip_reason(case):
     return (skipped.get("message") if skipped is not None else None) or "no reason given"
 
 
-def main():
+def summarize(root):
+    """The closing lines for a JUnit tree."""
     passed, failed, skipped = 0, [], []
-    for case in ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
+    for case in root.iter("testcase"):
         if case.get("status") == "fail" or case.find("failure") is not None:
             failed.append(case.get("name"))
         elif case.get("status") in ("notrun", "disabled") or case.find("skipped") is not None:
             skipped.append((case.get("name"), skip_reason(case)))
         else:
             passed += 1
-    for name, reason in skipped:
-        print(f"skipped: {name}: {reason}")
-    for name in failed:
-        print(f"failed: {name}")
-    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    lines = [f"skipped: {name}: {reason}" for name, reason in skipped] + [f"failed: {name}" for name in failed]
+    return lines + [f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped"]
 
 
-main()
+def self_test():
+    report = """<testsuite>
+      <testcase name="a" status="run"/>
+      <testcase name="b" status="fail"><failure message="x"/></testcase>
+      <testcase name="c" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
+        <system-out>[ RUN ] c\n/x/c_test.cpp:12: Skipped\nthis processor has no AVX-512\n\n[ SKIPPED ] c</system-out></testcase>
+      <testcase name="d" status="notrun"><skipped message="SKIP_RETURN_CODE"/><system-out>one\nno display\n</system-out></testcase>
+      <testcase name="e" status="disabled"><skipped message="Disabled"/></testcase>
+      <testcase name="f" status="run"/>
+    </testsuite>""".replace("\\n", "\n")
+    wanted = ["skipped: c: this processor has no AVX-512", "skipped: d: no display", "skipped: e: Disabled", "failed: b",
+              "2 passed, 1 failed, 3 skipped"]
+    found = summarize(ElementTree.fromstring(report))
+    assert found == wanted, found
+    print("\n".join(found))
+
+
+if sys.argv[1] == "--self-test":
+    self_test()
+else:
+    print("\n".join(summarize(ElementTree.parse(sys.argv[1]).getroot())))
