@@ -224,6 +224,7 @@ int pli_cmd_run(int argc, char **argv)
     o.def.data_path = getenv("SOFA_DATA_PATH");
     int code = read_options(argc, argv, &o);
     o.def.overrides = o.set;
+    o.def.output = o.out;
     if (code == PLI_EXIT_OK) code = run_all(&o);
     for (int i = 0; i < o.def.override_count; ++i) free(o.copy[i]);
     return code;

@@ -21,6 +21,7 @@ typedef struct PliOps {
     void (*pattern)(PliObject *o, PliMechanics *m, PliMech *state);                   ///< which blocks add_matrix writes
     void (*add_matrix)(PliObject *o, PliMechanics *m, PliMech *state, PliFactors factors);
     void (*acceleration)(PliObject *o, const double *f, double *a); ///< masses: a = M^-1 f
+    bool (*coupled)(PliObject *o); ///< masses: M is no diagonal, so that a solve is needed; NULL: diagonal
     double (*potential)(PliObject *o, const double *x);
     double (*kinetic)(PliObject *o, const double *v);
     // projective constraints
@@ -28,9 +29,12 @@ typedef struct PliOps {
     void (*project_velocity)(PliObject *o, double *v, double time);
     void (*project_position)(PliObject *o, double *x, double time);
     void (*mask)(PliObject *o, unsigned char *fixed); ///< marks fixed scalars of the state, for assembled matrices and bodies
+    uint64_t (*revision)(PliObject *o); ///< grows when the pattern of add_matrix changes; NULL: never
+    void (*von_mises)(PliObject *o, const double *x, double *per_point); ///< Pa, mean over the elements of a point
     // mappings: child = rows * parent
     PliRows (*rows)(PliObject *o);
-    void (*apply)(PliObject *o); ///< instead of rows, for what is no mechanical state (skins)
+    void (*apply)(PliObject *o, const double *in, double *out); ///< positions, when they are not just rows
+    PliStatus (*child_points)(PliObject *o, PliIndex *count, const double **points, PliError *err); ///< for a state that was given none
     // solvers
     PliStatus (*solve)(PliObject *o, double dt, PliError *err);
     PliStatus (*linear)(PliObject *o, PliMechanics *m, PliFactors factors, const double *b, double *x, PliError *err);
@@ -40,6 +44,14 @@ typedef struct PliOps {
     PliStatus (*start)(PliObject *o, PliError *err);            ///< once, before the first step
     PliStatus (*finish)(PliObject *o, PliError *err);           ///< once, after the last step
 } PliOps;
+
+/// Room for any definition.
+typedef union PliDefaults {
+    PliFemDef fem;
+    PliTetLodDef tetlod;
+    PliTool tool;
+    double any[128];
+} PliDefaults;
 
 struct PliClass {
     const char *name;
@@ -51,7 +63,7 @@ struct PliClass {
     const char *reason; ///< why unsupported or approximated
     const PliAttributeGroup *groups[5];
     const PliOps *ops; ///< NULL: nothing to do (visual-only)
-    const void *(*defaults)(void); ///< ours: a definition to take defaults from, valid for ever
+    void (*defaults)(PliDefaults *def); ///< ours: the definition the rows take their defaults from
 };
 
 static inline bool pli_class_is_ours(const PliClass *c) { return c->plugin && c->plugin[0] == 'P' && c->plugin[1] == 'l'; }
@@ -67,14 +79,22 @@ const char *pli_class_nearest(const PliClass *c, const char *name);
 bool pli_profile_knows_plugin(const char *name);
 const char *pli_profile_reason(const char *name); ///< why a component that is not in the table is refused
 
+/// Links a mapping's child to its parent: `input` or the state above, `output` or the state (or visual model) of the node.
+PliStatus pli_mapping_connect(PliObject *o, PliMech **in, PliMech **out, PliError *err);
+PliStatus pli_state_resize(PliMech *s, PliIndex count, PliError *err); ///< keeps what fits; at init only
+/// A visual model's points follow their mapping only when somebody looks.
+void pli_visual_update(PliMech *visual);
+
 /// The state a component in this node acts on, or NULL.
 PliMech *pli_state_of(PliObject *o);
-PliMech *pli_state_self(PliObject *state); ///< o has PLI_ROLE_STATE
+PliMech *pli_state_self(PliObject *state); ///< o has PLI_ROLE_STATE or PLI_ROLE_VISUAL
 
 // topologies and loaders, as seen by others
 const PliIndex *pli_topology_cells(PliObject *topology, PliCellKind kind, size_t *count); ///< flat, never NULL with count > 0
 const double *pli_topology_points(PliObject *topology, PliIndex *count);
 bool pli_grid_size(PliObject *topology, PliIndex n[3]); ///< points along each axis; false: no grid
+/// Six tetrahedra each; `mirror` alternates them over a grid, `keep_sign` then keeps volumes positive. Valid as long as the scene.
+PliStatus pli_split_hexes(PliObject *topology, const PliIndex *hexes, size_t count, bool mirror, bool keep_sign, PliIndex **tets);
 /// Tetrahedra, or hexahedra split in six as TetrahedronFEMForceField splits them. Valid as long as the scene.
 PliStatus pli_topology_tets(PliObject *topology, const PliIndex **tets, size_t *count, PliError *err);
 

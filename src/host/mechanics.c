@@ -167,7 +167,11 @@ void pli_mechanics_map(PliMechanics *m)
     for (size_t i = 0; i < m->mapped_count; ++i) {
         PliMech *s = m->mapped[i];
         PliRows rows = rows_of(s);
-        pli_rows_apply(rows, s->parent->x, s->x);
+        const PliOps *ops = s->mapping->cls->ops;
+        if (ops->apply)
+            ops->apply(s->mapping, s->parent->x, s->x);
+        else
+            pli_rows_apply(rows, s->parent->x, s->x);
         pli_rows_apply(rows, s->parent->v, s->v);
         pli_touch(s->position);
         pli_touch(s->velocity);
@@ -218,18 +222,38 @@ void pli_mechanics_add(PliMechanics *m, const PliMech *state, PliIndex row, PliI
     expand(m, state, row, state, col, 1.0, k9, add_pair);
 }
 
-void pli_mechanics_add_scalar(PliMechanics *m, const PliMech *state, PliIndex row, double value)
+void pli_mechanics_add_scalar(PliMechanics *m, const PliMech *state, PliIndex row, PliIndex col, double value)
 {
     const double k9[9] = { value, 0, 0, 0, value, 0, 0, 0, value };
-    expand(m, state, row, state, row, 1.0, k9, add_pair);
+    expand(m, state, row, state, col, 1.0, k9, add_pair);
+}
+
+static uint64_t revision(const PliMechanics *m)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < m->force_count; ++i) {
+        const PliOps *ops = m->force[i].object->cls->ops;
+        if (ops->revision) sum += ops->revision(m->force[i].object);
+    }
+    for (size_t i = 0; i < m->mapped_count; ++i) {
+        const PliOps *ops = m->mapped[i]->mapping->cls->ops;
+        if (ops->revision) sum += ops->revision(m->mapped[i]->mapping);
+    }
+    return sum;
+}
+
+PliStatus pli_mechanics_refresh(PliMechanics *m, PliError *err)
+{
+    return m->matrix && m->revision == revision(m) ? PLI_OK : pli_mechanics_pattern(m, err);
 }
 
 PliStatus pli_mechanics_pattern(PliMechanics *m, PliError *err)
 {
     if (m->count == 0) return PLI_OK;
-    m->matrix = pli_block_matrix_create(&m->scene->host);
-    m->fixed = PLI_SCENE_NEW(m->scene, 3 * (size_t)m->count, unsigned char);
+    if (!m->matrix) m->matrix = pli_block_matrix_create(&m->scene->host);
+    if (!m->fixed) m->fixed = PLI_SCENE_NEW(m->scene, 3 * (size_t)m->count, unsigned char);
     if (!m->matrix || !m->fixed) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the matrix of %u points", m->count);
+    m->revision = revision(m);
     PliStatus status = pli_block_matrix_begin(m->matrix, m->count);
     for (PliIndex i = 0; i < m->count && !status; ++i) status = pli_block_matrix_push(m->matrix, i, i);
     m->failed = status;

@@ -47,6 +47,7 @@ typedef struct PliMechanics {
     PliBlockMatrix *matrix;
     unsigned char *fixed; ///< 3 count scalars that constraints fix
     PliStatus failed;     ///< while the pattern is made
+    uint64_t revision;    ///< sum over what acts when the pattern was made
 } PliMechanics;
 
 /// Gathers the subtree of the solver's node. A solver further down never runs, as in SOFA.
@@ -68,7 +69,8 @@ void pli_mechanics_mask(PliMechanics *m); ///< fills m->fixed
 PliStatus pli_mechanics_pattern(PliMechanics *m, PliError *err); ///< makes m->matrix from what acts
 void pli_mechanics_push(PliMechanics *m, const PliMech *state, PliIndex row, PliIndex col);
 void pli_mechanics_add(PliMechanics *m, const PliMech *state, PliIndex row, PliIndex col, const double k9[9]);
-void pli_mechanics_add_scalar(PliMechanics *m, const PliMech *state, PliIndex row, double value);
+void pli_mechanics_add_scalar(PliMechanics *m, const PliMech *state, PliIndex row, PliIndex col, double value);
+PliStatus pli_mechanics_refresh(PliMechanics *m, PliError *err); ///< makes the pattern again when something that acts has changed its own
 void pli_mechanics_assemble(PliMechanics *m, PliFactors factors); ///< values, with fixed rows and columns set to identity
 
 #endif

@@ -2,7 +2,8 @@
 #include "host/record.h"
 #include "base/memory.h"
 #include "base/vec.h"
-#include "host/component.h"
+#include "host/metrics.h"
+#include "host/own.h"
 #include "host/simulation.h"
 
 #include <errno.h>
@@ -208,25 +209,20 @@ PliStatus pli_record_close(PliRecord *r, PliError *err)
 
 // ---- figures ---------------------------------------------------------------------------------------------------------------------
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 PliRecordTimes pli_record_times(const PliRecord *r)
 {
     PliRecordTimes t = { .steps = r->step_count };
-    if (r->step_count == 0) return t;
-    double *sorted = PLI_NEW(&r->scene->host, r->step_count, double);
-    if (!sorted) return t;
-    memcpy(sorted, r->ms, r->step_count * sizeof *sorted);
-    qsort(sorted, r->step_count, sizeof *sorted, by_value);
-    for (size_t i = 0; i < r->step_count; ++i) t.total += r->ms[i];
-    t.median = sorted[r->step_count / 2];
-    t.p99 = sorted[(r->step_count - 1) * 99 / 100];
-    t.max = sorted[r->step_count - 1];
-    PLI_FREE(&r->scene->host, sorted, r->step_count);
+    double *scratch = PLI_NEW(&r->scene->host, r->step_count, double);
+    if (!scratch || r->step_count == 0) {
+        PLI_FREE(&r->scene->host, scratch, r->step_count);
+        return t;
+    }
+    PliSpread spread = pli_spread(r->ms, r->step_count, scratch);
+    t.total = spread.mean * (double)r->step_count;
+    t.median = spread.median;
+    t.p99 = spread.p99;
+    t.max = spread.max;
+    PLI_FREE(&r->scene->host, scratch, r->step_count);
     return t;
 }
 

@@ -111,6 +111,7 @@ typedef struct PliSceneDef {
     const char *data_path;  ///< more directories for files, separated by ':', searched after the scene's own; NULL: none
     const PliOverride *overrides;
     int override_count;
+    const char *output; ///< directory of files that components write; NULL: as their names say
     double dt; ///< > 0 replaces the scene's time step
 } PliSceneDef;
 PliSceneDef pli_scene_default(void);
@@ -149,6 +150,8 @@ void *pli_scene_alloc(PliScene *scene, size_t count, size_t size);
 #define PLI_SCENE_NEW(scene, count, type) ((type *)pli_scene_alloc((scene), (count), sizeof(type)))
 const char *pli_scene_format(PliScene *scene, const char *format, ...) PLI_PRINTF(2, 3); ///< text that lives as long
 /// Full name of a file named by a scene element: relative to the element's file, then the data path. NULL: reported.
+/// Where a component's output file goes. Returns `path`.
+const char *pli_scene_output(const PliScene *scene, const char *name, char *path, size_t size);
 const char *pli_scene_file(PliScene *scene, const PliXml *at, const char *component, const char *name);
 
 // ---- looking around ----------------------------------------------------------------------------------------------------

@@ -192,7 +192,8 @@ static PliStatus read_values(PliScene *scene, PliObject *o)
         if (strcmp(a->name, "name") == 0 || (strcmp(a->name, "type") == 0 && strcmp(e->tag, "Object") == 0)) continue;
         read_attribute(scene, o, a);
     }
-    const void *def = o->cls->defaults ? o->cls->defaults() : NULL;
+    PliDefaults def = { 0 };
+    if (o->cls->defaults) o->cls->defaults(&def);
     for (int i = 0; i < o->data_count; ++i) {
         PliData *d = &o->data[i];
         PliError err = { 0 };
@@ -208,9 +209,9 @@ static PliStatus read_values(PliScene *scene, PliObject *o)
             status = pli_value_parse(d, d->text, &err);
             if (status == PLI_OUT_OF_MEMORY) return status;
             if (status) pli_report_add(scene, PLI_MALFORMED, e, o->cls->name, "%s", err.text);
-        } else if (d->row->size && def) {
+        } else if (d->row->size && o->cls->defaults) {
             char text[128];
-            pli_attribute_text(d->row, def, text, sizeof text);
+            pli_attribute_text(d->row, &def, text, sizeof text);
             d->text = pli_scene_format(scene, "%s", text);
             if (!d->text) return PLI_OUT_OF_MEMORY;
             status = pli_value_parse(d, d->text, &err);
@@ -483,11 +484,14 @@ static PliStatus run_ready(PliScene *scene, PliNode *node)
 static PliStatus init_graph(PliScene *scene)
 {
     PliStatus worst = PLI_OK;
-    for (size_t i = 0; i < scene->object_count; ++i) {
-        const PliOps *ops = scene->object[i]->cls->ops;
-        PliStatus status = run_pass(scene, i, ops ? ops->parse : NULL);
-        if (status) worst = status;
-    }
+    // loaders and what is filled from them, then bodies, then what shows bodies: whatever their order in the file
+    for (int turn = 0; turn < 3; ++turn)
+        for (size_t i = 0; i < scene->object_count; ++i) {
+            const PliClass *cls = scene->object[i]->cls;
+            int own = cls->roles & PLI_ROLE_MODEL ? 1 : pli_class_is_ours(cls) ? 2 : 0;
+            PliStatus status = own == turn ? run_pass(scene, i, cls->ops ? cls->ops->parse : NULL) : PLI_OK;
+            if (status) worst = status;
+        }
     for (size_t i = 0; i < scene->object_count && !worst; ++i) {
         const PliOps *ops = scene->object[i]->cls->ops;
         worst = run_pass(scene, i, ops ? ops->init : NULL);

@@ -83,3 +83,31 @@ static PliStatus cg_solve(PliObject *o, PliMechanics *m, PliFactors factors, con
 }
 
 const PliOps pli_cg_ops = { .size = sizeof(Cg), .linear = cg_solve };
+
+// ---- direct solvers --------------------------------------------------------------------------------------------------------------
+// SparseLDLSolver, EigenSimplicialLDLT and their kin solve the same assembled system to rounding: one factor serves all.
+
+typedef struct Direct {
+    PliMechanics *m;
+} Direct;
+
+static PliStatus direct_solve(PliObject *o, PliMechanics *m, PliFactors factors, const double *b, double *x, PliError *err)
+{
+    ((Direct *)o->self)->m = m;
+    // allocates only when a body has changed its levels
+    PliStatus status = pli_mechanics_refresh(m, err);
+    if (status || !b || m->count == 0) return status;
+    pli_mechanics_assemble(m, factors);
+    status = pli_block_matrix_factor(m->matrix, err);
+    if (status) return status;
+    pli_block_matrix_solve(m->matrix, b, x);
+    return PLI_OK;
+}
+
+static void direct_destroy(PliObject *o)
+{
+    PliMechanics *m = ((Direct *)o->self)->m;
+    if (m) pli_block_matrix_destroy(m->matrix);
+}
+
+const PliOps pli_direct_ops = { .size = sizeof(Direct), .linear = direct_solve, .destroy = direct_destroy };

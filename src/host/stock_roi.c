@@ -243,3 +243,44 @@ static PliStatus box_init(PliObject *o, PliError *err)
 }
 
 const PliOps pli_box_roi_ops = { .size = sizeof(Roi), .init = box_init, .update = box_update };
+
+// ---- SphereROI -------------------------------------------------------------------------------------------------------------------
+
+static bool in_sphere(const Roi *r, PliObject *o, const double p[3])
+{
+    (void)o;
+    for (size_t i = 0; i < r->shape_count; ++i) {
+        const double *s = r->shape + 4 * i;
+        double d[3];
+        v3_sub(d, p, s);
+        if (v3_dot(d, d) <= s[3] * s[3]) return true;
+    }
+    return false;
+}
+
+static PliStatus sphere_update(PliObject *o, PliError *err)
+{
+    return roi_update(o, in_sphere, err);
+}
+
+static PliStatus sphere_init(PliObject *o, PliError *err)
+{
+    Roi *r = o->self;
+    PliStatus status = roi_inputs(o, err);
+    if (status) return status;
+    size_t nc, nr;
+    const double *centre = pli_reals(o, "centers", &nc), *radius = pli_reals(o, "radii", &nr);
+    nc /= 3;
+    if (nr != nc && nr != 1 && nc > 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu centers, but %zu radii", nc, nr);
+    r->shape = PLI_SCENE_NEW(o->node->scene, 4 * nc, double);
+    if (!r->shape) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %zu spheres", nc);
+    for (size_t i = 0; i < nc; ++i) {
+        v3_copy(r->shape + 4 * i, centre + 3 * i);
+        r->shape[4 * i + 3] = radius[nr == 1 ? 0 : i];
+    }
+    r->shape_count = nc;
+    o->stale = true;
+    return sphere_update(o, err);
+}
+
+const PliOps pli_sphere_roi_ops = { .size = sizeof(Roi), .init = sphere_init, .update = sphere_update };

@@ -15,6 +15,7 @@ typedef struct Element {
     double rest[4][3];   ///< corners in the element's own frame
     double grad[4][3];   ///< gradients of the shape functions there, 1/m
     double lambda, mu;   ///< Pa x m3: Lame constants times the volume
+    double volume;       ///< m3
     double turn[9];      ///< rest frame from world, for svd: rows
     double inverse[9];   ///< svd: inverse of the rest edges
 } Element;
@@ -25,6 +26,7 @@ typedef struct TetraFem {
     size_t count;
     Element *element;
     double *frame; ///< element frame from world at the last force, 9 each
+    double *scratch; ///< one number a point
     Method method;
     double rayleigh;
 } TetraFem;
@@ -100,6 +102,23 @@ static void element_scatter(const Element *e, const double s[6], const double r[
     }
 }
 
+// Frame at x and displacements from rest in it. large and small measure from the first corner, which keeps digits far from the
+// origin; polar and svd take positions as they are, as SOFA does.
+static void element_displacements(const TetraFem *fem, size_t n, const double *x, double r[9], double u[4][3])
+{
+    const PliIndex *t = fem->tets + 4 * n;
+    const Element *e = &fem->element[n];
+    bool relative = fem->method == LARGE || fem->method == SMALL;
+    element_frame(fem, e, t, x, r);
+    for (int a = 0; a < 4; ++a) {
+        double p[3];
+        v3_copy(p, x + 3 * (size_t)t[a]);
+        if (relative) v3_sub(p, p, x + 3 * (size_t)t[0]);
+        m3_apply(u[a], r, p);
+        v3_sub(u[a], u[a], e->rest[a]);
+    }
+}
+
 // ---- the force field -------------------------------------------------------------------------------------------------------------
 
 static void fem_add_force(PliObject *o, const double *x, const double *v, double *f)
@@ -110,15 +129,7 @@ static void fem_add_force(PliObject *o, const double *x, const double *v, double
         const PliIndex *t = fem->tets + 4 * n;
         const Element *e = &fem->element[n];
         double *r = fem->frame + 9 * n, u[4][3], s[6];
-        element_frame(fem, e, t, x, r);
-        for (int a = 0; a < 4; ++a) {
-            // large measures from the first corner, which keeps digits far from the origin; the others do as SOFA does
-            double p[3];
-            v3_copy(p, x + 3 * (size_t)t[a]);
-            if (fem->method == LARGE || fem->method == SMALL) v3_sub(p, p, x + 3 * (size_t)t[0]);
-            m3_apply(u[a], r, p);
-            v3_sub(u[a], u[a], e->rest[a]);
-        }
+        element_displacements(fem, n, x, r, u);
         element_stress(e, (const double(*)[3])u, s);
         element_scatter(e, s, r, t, -1.0, f);
     }
@@ -183,19 +194,12 @@ static double fem_potential(PliObject *o, const double *x)
     const TetraFem *fem = o->self;
     double energy = 0.0;
     for (size_t n = 0; n < fem->count; ++n) {
-        const PliIndex *t = fem->tets + 4 * n;
         const Element *e = &fem->element[n];
         double r[9], u[4][3], g[9] = { 0 };
-        element_frame(fem, e, t, x, r);
-        for (int a = 0; a < 4; ++a) {
-            double p[3];
-            v3_copy(p, x + 3 * (size_t)t[a]);
-            if (fem->method == LARGE || fem->method == SMALL) v3_sub(p, p, x + 3 * (size_t)t[0]);
-            m3_apply(u[a], r, p);
-            v3_sub(u[a], u[a], e->rest[a]);
+        element_displacements(fem, n, x, r, u);
+        for (int a = 0; a < 4; ++a)
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j) g[3 * i + j] += u[a][i] * e->grad[a][j];
-        }
         double trace = g[0] + g[4] + g[8], square = 0.0;
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j) square += 0.25 * (g[3 * i + j] + g[3 * j + i]) * (g[3 * i + j] + g[3 * j + i]);
@@ -238,6 +242,7 @@ static PliStatus element_init(TetraFem *fem, size_t n, const double *x0, double 
     }
     for (int i = 0; i < 3; ++i) e->grad[0][i] = -(e->grad[1][i] + e->grad[2][i] + e->grad[3][i]);
     double volume = fabs(det) / 6.0;
+    e->volume = volume;
     if (!(poisson > -1.0 && poisson < 0.5)) return pli_refuse(err, PLI_BAD_ARGUMENT, "poissonRatio=%g must be below 0.5", poisson);
     e->lambda = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)) * volume;
     e->mu = young / (2.0 * (1.0 + poisson)) * volume;
@@ -254,9 +259,13 @@ static PliStatus fem_init(PliObject *o, PliError *err)
     PliObject *topology = pli_link(o, "topology");
     if (!topology) topology = pli_context_find(o->node, PLI_ROLE_TOPOLOGY);
     if (!topology) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a topology");
-    PliStatus status = pli_topology_tets(topology, &fem->tets, &fem->count, err);
+    PliStatus status = PLI_OK;
+    if (o->cls->ops == &pli_tetra_fem_ops)
+        status = pli_topology_tets(topology, &fem->tets, &fem->count, err);
+    else
+        fem->tets = pli_topology_cells(topology, PLI_TET, &fem->count);
     if (status) return status;
-    if (fem->count == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a topology with tetrahedra or hexahedra");
+    if (fem->count == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "its topology %s has no tetrahedra", topology->name);
     for (size_t i = 0; i < 4 * fem->count; ++i)
         if (fem->tets[i] >= fem->state->count)
             return pli_refuse(err, PLI_BAD_ARGUMENT, "tetrahedron %zu has corner %u, but the state has %u points", i / 4, fem->tets[i], fem->state->count);
@@ -264,7 +273,8 @@ static PliStatus fem_init(PliObject *o, PliError *err)
     fem->rayleigh = pli_real(o, "rayleighStiffness");
     fem->element = PLI_SCENE_NEW(scene, fem->count, Element);
     fem->frame = PLI_SCENE_NEW(scene, 9 * fem->count, double);
-    if (!fem->element || !fem->frame) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %zu tetrahedra", fem->count);
+    fem->scratch = PLI_SCENE_NEW(scene, fem->state->count, double);
+    if (!fem->element || !fem->frame || !fem->scratch) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %zu tetrahedra", fem->count);
     size_t ny, np, nf;
     const double *young = pli_reals(o, "youngModulus", &ny), *poisson = pli_reals(o, "poissonRatio", &np), *factor = pli_reals(o, "localStiffnessFactor", &nf);
     if (ny == 0 || np == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "youngModulus and poissonRatio need a value");
@@ -275,10 +285,34 @@ static PliStatus fem_init(PliObject *o, PliError *err)
     return status;
 }
 
-const PliOps pli_tetra_fem_ops = { .size = sizeof(TetraFem),
-                                   .init = fem_init,
-                                   .add_force = fem_add_force,
-                                   .add_mbk = fem_add_mbk,
-                                   .pattern = fem_pattern,
-                                   .add_matrix = fem_add_matrix,
-                                   .potential = fem_potential };
+// Von Mises stress of the linear stress in the element frame, shared equally by the elements of a point.
+static void fem_von_mises(PliObject *o, const double *x, double *per_point)
+{
+    const TetraFem *fem = o->self;
+    double *number = fem->scratch;
+    memset(per_point, 0, fem->state->count * sizeof *per_point);
+    memset(number, 0, fem->state->count * sizeof *number);
+    for (size_t n = 0; n < fem->count; ++n) {
+        const PliIndex *t = fem->tets + 4 * n;
+        const Element *e = &fem->element[n];
+        double r[9], u[4][3], s[6];
+        element_displacements(fem, n, x, r, u);
+        element_stress(e, (const double(*)[3])u, s);
+        for (int k = 0; k < 6; ++k) s[k] /= e->volume;
+        double a = s[0] - s[1], b = s[1] - s[2], c = s[2] - s[0];
+        double stress = sqrt(0.5 * (a * a + b * b + c * c) + 3.0 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
+        for (int k = 0; k < 4; ++k) {
+            per_point[t[k]] += stress;
+            number[t[k]] += 1.0;
+        }
+    }
+    for (PliIndex i = 0; i < fem->state->count; ++i)
+        if (number[i] > 0.0) per_point[i] /= number[i];
+}
+
+#define FEM_OPS                                                                                                                     \
+    .size = sizeof(TetraFem), .init = fem_init, .add_force = fem_add_force, .add_mbk = fem_add_mbk, .pattern = fem_pattern,            \
+    .add_matrix = fem_add_matrix, .potential = fem_potential, .von_mises = fem_von_mises
+
+const PliOps pli_tetra_fem_ops = { FEM_OPS };
+const PliOps pli_tetra_corotational_ops = { FEM_OPS };

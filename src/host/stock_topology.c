@@ -66,7 +66,7 @@ static PliStatus topology_init(PliObject *o, PliError *err)
 }
 
 // Six tetrahedra for each hexahedron, mirrored from cell to cell so that neighbours meet; without a grid SOFA assumes 2 x 1.
-static PliStatus split_hexes(PliObject *o, const PliIndex *hexes, size_t count, PliIndex **tets)
+PliStatus pli_split_hexes(PliObject *o, const PliIndex *hexes, size_t count, bool mirror, bool keep_sign, PliIndex **tets)
 {
     static const unsigned char swap_x[4][2] = { { 0, 1 }, { 4, 5 }, { 3, 2 }, { 7, 6 } }, swap_y[4][2] = { { 4, 7 }, { 5, 6 }, { 1, 2 }, { 0, 3 } },
                                swap_z[4][2] = { { 4, 0 }, { 5, 1 }, { 6, 2 }, { 7, 3 } };
@@ -77,18 +77,21 @@ static PliStatus split_hexes(PliObject *o, const PliIndex *hexes, size_t count, 
     PliIndex *t = PLI_SCENE_NEW(o->node->scene, 24 * count, PliIndex);
     if (!t) return PLI_OUT_OF_MEMORY;
     *tets = t;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i, t += 24) {
         PliIndex c[8];
         memcpy(c, hexes + 8 * i, sizeof c);
-        const unsigned char(*swap[3])[2] = { (i % nx) & 1 ? NULL : swap_x, (i / nx % ny) & 1 ? swap_y : NULL, (i / (nx * ny)) & 1 ? swap_z : NULL };
+        const bool flip[3] = { mirror && !((i % nx) & 1), mirror && (i / nx % ny) & 1, mirror && (i / (nx * ny)) & 1 };
+        const unsigned char(*const edge[3])[2] = { swap_x, swap_y, swap_z };
         for (int k = 0; k < 3; ++k)
-            for (int e = 0; e < 4 && swap[k]; ++e) {
-                PliIndex keep = c[swap[k][e][0]];
-                c[swap[k][e][0]] = c[swap[k][e][1]];
-                c[swap[k][e][1]] = keep;
+            for (int e = 0; e < 4 && flip[k]; ++e) {
+                PliIndex keep = c[edge[k][e][0]];
+                c[edge[k][e][0]] = c[edge[k][e][1]];
+                c[edge[k][e][1]] = keep;
             }
+        // an odd number of mirrors turns tetrahedra inside out: exchange two corners
+        bool odd = keep_sign && (flip[0] + flip[1] + flip[2]) % 2;
         for (int p = 0; p < 6; ++p)
-            for (int k = 0; k < 4; ++k) *t++ = c[part[p][k]];
+            for (int k = 0; k < 4; ++k) t[4 * p + k] = c[part[p][odd && k >= 2 ? 5 - k : k]];
     }
     return PLI_OK;
 }
@@ -101,7 +104,7 @@ PliStatus pli_topology_tets(PliObject *topology, const PliIndex **tets, size_t *
     const PliIndex *cells = pli_topology_cells(topology, PLI_HEX, &hexes);
     if (hexes == 0) return PLI_OK;
     PliIndex *made = NULL;
-    PliStatus status = split_hexes(topology, cells, hexes, &made);
+    PliStatus status = pli_split_hexes(topology, cells, hexes, true, false, &made);
     if (status) return pli_refuse(err, status, "no memory to split %zu hexahedra", hexes);
     *tets = made;
     *count = 6 * hexes;

@@ -1,0 +1,44 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_OWN_H
+#define PLI_OWN_H
+
+// Our components in the embedded host: the same names, attributes and rules as in the SOFA plugin. They translate and call the
+// public API; there is no physics here.
+
+#include "host/component.h"
+
+typedef enum PliRoute { PLI_ROUTE_NONE, PLI_ROUTE_OWNED, PLI_ROUTE_STAGES } PliRoute;
+
+/// What every model component has: the body and what is around it.
+typedef struct PliModel {
+    PliObject *object;
+    PliBody *body;
+    PliMech *state; ///< known when everything is initialised
+    PliRoute route; ///< who steps it: AdaptiveSolver, or a stock solver through the stages
+    PliTool *tool;
+    PliObject **tool_object;
+    int tool_count, tool_capacity;
+    PliStepInfo info; ///< of the last step
+} PliModel;
+
+PliModel *pli_model_self(PliObject *o); ///< o has PLI_ROLE_MODEL
+/// The model a component means: its `model` link, or the first of its node and the nodes above. Refuses when there is none.
+PliModel *pli_model_of(PliObject *o, PliError *err);
+/// A body is stepped one way only.
+PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
+/// Puts a tool at its place when a step begins; called for every tool of a model.
+void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
+
+extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops;                       // own_model.c
+extern const PliOps pli_adaptive_solver_ops;                                       // own_solver.c
+extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_mask_ops; // own_stage.c
+extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;            // own_surface.c
+extern const PliOps pli_sphere_tool_ops, pli_plane_tool_ops;                       // own_tool.c
+extern const PliOps pli_state_monitor_ops;                                         // own_monitor.c
+
+// definitions the attribute rows take their defaults from
+void pli_fem_model_defaults(PliDefaults *def);
+void pli_tetlod_model_defaults(PliDefaults *def);
+void pli_tool_defaults(PliDefaults *def);
+
+#endif
