@@ -372,6 +372,8 @@ void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, doub
     run_pass(e, &pass);
 }
 
+const double *pli_elastic_sample_stress(const PliElastic *e) { return e->sample_stress; }
+
 void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f)
 {
     if (last > e->tet_count) last = e->tet_count;

@@ -45,6 +45,9 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
 
 /// f += elastic (and, with v, viscous) forces on points [0, point_count).
 void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, double *f);
+/// -V P of every sample at the last add_force (shape [sample_count, 9], row-major), until the next call: what schemes that judge
+/// passive coefficients pull through gradients of their own.
+const double *pli_elastic_sample_stress(const PliElastic *e);
 /// Only tets [first, last) of the list given to set_tets, serial, added straight to f: element ticks of the multirate integrator.
 void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f);
 /// Caches what dforce and element matrices need at x: dP/dF in the principal frame of each element. Elastic part only; of a

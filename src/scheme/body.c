@@ -142,6 +142,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
             return pli_refuse(err, PLI_BAD_ARGUMENT, "fixed coefficient %u does not exist, the body has %u", dofs[i], b->fixed.dof_count);
     memset(b->is_fixed, 0, b->fixed.dof_count);
     for (PliIndex i = 0; i < count; ++i) b->is_fixed[dofs[i]] = 1;
+    if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
     pli_body_recut(b);
     return PLI_OK;
 }
@@ -185,7 +186,9 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
     const bool watch = b->skin && b->skin->point_count > 0;
     if (watch && b->skin->packed_revision != 0) pli_body_skin_positions(b, s->x, b->skin_before);
     const bool shown = watch && b->skin->packed_revision != 0;
+    b->state = s;
     const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
+    b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
     if (changed && shown) {
         pli_body_skin_compose(b);

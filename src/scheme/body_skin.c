@@ -131,3 +131,32 @@ void pli_body_contact_begin(PliBody *b, double dt)
         }
     }
 }
+
+// Outside forces on the finest level, for schemes that judge coefficients that are passive now: the host's, and the pressure of
+// the tools as an implicit step applies it.
+void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, double *f)
+{
+    const PliState *s = b->state;
+    if (s && s->f_ext)
+        for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += s->f_ext[k];
+    if (s && s->external) {
+        memset(b->full_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
+        s->external(x, v, 0.0, b->full_f, s->external_user);
+        for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += b->full_f[k];
+    }
+    if (!b->tool_count || !b->skin) return;
+    const PliRows base = pli_transfer_rows(b->skin->base);
+    for (PliIndex i = 0; i < base.out_count; ++i) {
+        double p[3];
+        v3_copy(p, b->skin->offset + 3 * (size_t)i);
+        for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
+        for (int t = 0; t < b->tool_count; ++t) {
+            double n[3];
+            const double gap = pli_tool_distance(&b->tools[t], 0.0, p, n);
+            if (gap >= 0.0) continue;
+            const double stiffness = b->tools[t].stiffness > 0.0 ? b->tools[t].stiffness : 50.0 * b->def.material.young / b->size;
+            for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k)
+                v3_madd(f + 3 * (size_t)base.column[k], -stiffness * b->skin->area[i] * gap * base.weight[k], n);
+        }
+    }
+}

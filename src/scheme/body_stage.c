@@ -148,12 +148,12 @@ PliEnergy pli_body_energy(const PliBody *b, const double *x, const double *v)
         e.gravity -= s->load[i] * v3_dot(xi, b->def.gravity);
         e.mass += s->load[i];
         v3_madd(e.centre, s->load[i], xi);
+        if (v) v3_madd(e.momentum, s->load[i], b->live.v + 3 * (size_t)i); // int rho v, whatever the basis sums to
         double l[3];
         v3_cross(l, xi, p);
         v3_add(e.angular, e.angular, l);
-        // with a consistent mass the sum of M v is not the momentum of shape functions that do not sum to one
-        v3_add(e.momentum, e.momentum, p);
     }
+    if (b->fixed.mass > 0.0) e.mass = b->fixed.mass;
     if (e.mass > 0.0) v3_scale(e.centre, 1.0 / e.mass);
     return e;
 }

@@ -42,6 +42,7 @@ typedef struct PliSchemeStatic {
     const double *rest;         ///< dof_count Vec3
     const uint8_t *dof_level;
     int level_count;
+    double mass;                ///< kg, when it is not the sum of the loads (bases that do not sum to one); 0: it is
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     const PliIndex *tets;       ///< all levels, in dof numbers
     const PliTetRest *tet_rest;
@@ -71,6 +72,8 @@ typedef struct PliSchemeOps {
     PliRows (*levels)(void *self);
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
+    /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
+    void (*pin)(void *self, const uint8_t *fixed);
     bool (*is_valid)(const void *self, PliError *err); ///< whole-structure check, for tests
 } PliSchemeOps;
 
@@ -85,6 +88,8 @@ void pli_body_recut(PliBody *body);
 uint64_t pli_body_revision(const PliBody *body);
 /// The live system of the present cut (compact numbers) and the map from compact points to dofs.
 PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
+/// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.
+void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double *f);
 const PliTool *pli_body_tools(const PliBody *body, int *count);
 PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count events, energies, refusals here
 PliBodyDef *pli_body_def_mutable(PliBody *body);
