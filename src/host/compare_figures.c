@@ -112,10 +112,11 @@ static void figure_dofs(PliOutcome *o)
 {
     o->dofs_min = o->steps > 0 ? INFINITY : 0.0;
     for (PliIndex k = 0; k < o->steps; ++k) {
-        o->dofs_mean += o->active[k] / o->steps;
+        o->dofs_mean += o->active[k];
         o->dofs_max = fmax(o->dofs_max, o->active[k]);
         o->dofs_min = fmin(o->dofs_min, o->active[k]);
     }
+    if (o->steps > 0) o->dofs_mean /= o->steps;
 }
 
 static void figure_errors(PliComparison *c, PliOutcome *o)

@@ -43,7 +43,7 @@ unsigned char *pli_picture_png(const PliPicture *p, size_t *bytes)
     put_u32(png + at + 12, (uint32_t)p->height);
     memcpy(png + at + 16, "\x08\x02\x00\x00\x00", 5); // 8 bits, RGB, no interlace
     at += finish_chunk(png + at, "IHDR", 13);
-    if (compress2(png + at + 8, &packed, raw, (uLong)raw_bytes, 9) != Z_OK) goto fail;
+    if (compress2(png + at + 8, &packed, raw, (uLong)raw_bytes, 7) != Z_OK) goto fail;
     at += finish_chunk(png + at, "IDAT", packed);
     at += finish_chunk(png + at, "IEND", 0);
     free(raw);

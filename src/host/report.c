@@ -88,10 +88,10 @@ static void put_row(PliText *t, const PliComparison *c, const PliOutcome *o)
 
 static void put_table(PliText *t, const PliComparison *c)
 {
-    pli_text_put(t, "<div class=\"wide\"><table><tr><th>body</th><th class=\"left\">scheme</th><th>error<br>RMS</th><th>error<br>max</th><th>Haus-<br>dorff</th>"
-                    "<th>near<br>the tool</th><th>tool<br>force</th><th>DOFs<br>mean</th><th>DOFs<br>max</th><th>DOFs<br>total</th><th>ms/step<br>median</th>"
-                    "<th>ms/step<br>p99</th><th>ms/step<br>max</th><th>speed-up</th><th>largest<br>pop</th><th>energy<br>drift</th><th>momentum<br>drift</th>"
-                    "<th>refined /<br>coarsened</th><th>MiB</th></tr>\n");
+    pli_text_put(t, "<div class=\"wide\"><table><tr><th>body</th><th class=\"left\">scheme</th><th>error<br/>RMS</th><th>error<br/>max</th><th>Haus-<br/>dorff</th>"
+                    "<th>near<br/>the tool</th><th>tool<br/>force</th><th>DOFs<br/>mean</th><th>DOFs<br/>max</th><th>DOFs<br/>total</th><th>ms/step<br/>median</th>"
+                    "<th>ms/step<br/>p99</th><th>ms/step<br/>max</th><th>speed-up</th><th>largest<br/>pop</th><th>energy<br/>drift</th><th>momentum<br/>drift</th>"
+                    "<th>refined /<br/>coarsened</th><th>MiB</th></tr>\n");
     for (int k = 0; k < c->count; ++k) put_row(t, c, &c->outcome[k]);
     pli_text_put(t, "</table></div>\n");
     pli_text_print(t, "<p class=\"soft\">Errors are distances on the common surface (%u points, %u triangles) over %u steps of %.6g s, relative to the "
@@ -294,7 +294,7 @@ static PliStatus put_picture(PliText *t, const PliChapter *chapter, int body, in
     pli_text_escape(t, o->name);
     pli_text_print(t, " at %.4g s\" src=\"data:image/png;base64,", o->shot[shot].time);
     pli_text_base64(t, png, bytes);
-    pli_text_put(t, "\">");
+    pli_text_put(t, "\"/>");
     free(png);
     return PLI_OK;
 }
@@ -368,7 +368,7 @@ static PliStatus put_chapter(PliText *t, const PliChapter *chapter)
 PliStatus pli_report_html(const PliReportDef *def, PliText *t)
 {
     PliStatus status = PLI_OK;
-    pli_text_put(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Pliant: side by side</title><style>");
+    pli_text_put(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width\"/><title>Pliant: side by side</title><style>");
     pli_text_put(t, style);
     pli_text_put(t, "</style></head><body>\n<h1>Side by side</h1>\n<p>One load, every scheme. Each body ran alone, with the same surface, load, time step and tool path as the "
                     "reference, and is measured against it.</p>\n");

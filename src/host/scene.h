@@ -107,6 +107,7 @@ typedef struct PliOverride {
 typedef struct PliSceneDef {
     bool allow_unsupported; ///< skip what is outside the profile and mark every output degraded
     bool warn_visual;       ///< report visual-only components too
+    bool graph_only;        ///< stop when links are resolved: nothing is loaded or initialised
     const char *root;       ///< sandbox: no file outside this directory is opened; NULL: no limit
     const char *data_path;  ///< more directories for files, separated by ':', searched after the scene's own; NULL: none
     const PliOverride *overrides;

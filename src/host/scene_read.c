@@ -507,7 +507,7 @@ static PliStatus finish_load(PliScene *scene, PliXml *xml)
     if (!status && worst == PLI_MALFORMED) status = PLI_BAD_FILE;
     if (!status && worst == PLI_MISSING_FILE) status = PLI_BAD_FILE;
     if (!status && worst == PLI_UNSUPPORTED_PART && !scene->def.allow_unsupported) status = PLI_UNSUPPORTED;
-    if (status) return status;
+    if (status || scene->def.graph_only) return status;
     status = init_graph(scene);
     if (status && status != PLI_UNSUPPORTED && status != PLI_OUT_OF_MEMORY) status = PLI_BAD_FILE;
     return status;
