@@ -15,6 +15,8 @@ typedef struct Tool {
     double *time, *move; ///< key frames: displacement from home, linear in between
     size_t count;
     double force[3];
+    bool steered;
+    double hand[3], target[3]; ///< steered: where it is, where it goes
 } Tool;
 
 static void tool_at(const Tool *t, double time, double p[3])
@@ -37,14 +39,29 @@ static void tool_at(const Tool *t, double time, double p[3])
 
 void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool)
 {
-    const Tool *t = o->self;
+    Tool *t = o->self;
     double to[3], force[3];
     v3_copy(force, tool->force);
     *tool = t->base;
     v3_copy(tool->force, force);
-    tool_at(t, time, tool->position);
-    tool_at(t, time + dt, to);
+    if (t->steered) {
+        v3_copy(tool->position, t->hand);
+        v3_copy(to, t->target);
+        v3_copy(t->hand, to);
+    } else {
+        tool_at(t, time, tool->position);
+        tool_at(t, time + dt, to);
+    }
     for (int i = 0; i < 3; ++i) tool->velocity[i] = dt > 0.0 ? (to[i] - tool->position[i]) / dt : 0.0;
+}
+
+void pli_tool_steer(PliObject *o, const double target[3])
+{
+    Tool *t = o->self;
+    if (t->base.shape == PLI_TOOL_PLANE) return;
+    if (target && !t->steered) tool_at(t, o->node->scene->time, t->hand);
+    t->steered = target != NULL;
+    if (target) v3_copy(t->target, target);
 }
 
 static PliStatus join(PliModel *m, PliObject *o, Tool *t, PliError *err)
