@@ -3,6 +3,7 @@
 
 #include <QMatrix4x4>
 #include <QVector3D>
+#include <cmath>
 
 namespace viewer
 {
@@ -31,7 +32,9 @@ struct Camera {
     QMatrix4x4 projection(float aspect) const
     {
         QMatrix4x4 m;
-        m.perspective(40.0f, aspect, qMax(0.01f * distance, 1e-6f), distance + 4 * size);
+        // the narrower side of a pane sees 40 degrees
+        const float half = std::tan(float(M_PI) / 9), angle = aspect >= 1 ? 40.0f : 2 * std::atan(half / aspect) * 180 / float(M_PI);
+        m.perspective(angle, aspect, qMax(0.01f * distance, 1e-6f), distance + 4 * size);
         return m;
     }
 };

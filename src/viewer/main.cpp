@@ -56,10 +56,10 @@ int main(int argc, char **argv)
     viewer::Session *session = window.session();
     QObject::connect(session, &viewer::Session::loaded, &window, [&] {
         window.setColour(viewer::Colour(colours.indexOf(parser.value(colour))));
-        if (parser.isSet(play) || parser.value(steps).toULongLong() > 0) {
-            session->setSpeed(parser.isSet(picture) ? 0 : 1);
+        if (parser.isSet(picture))
+            session->playUntil(parser.value(steps).toULongLong());
+        else if (parser.isSet(play))
             session->play(true);
-        }
     });
     int code = 0;
     if (parser.isSet(picture)) {
@@ -69,7 +69,6 @@ int main(int argc, char **argv)
         QObject::connect(timer, &QTimer::timeout, &app, [&, timer, wanted] {
             const auto shot = session->latest();
             if (!window.ready() || !shot || shot->step < wanted) return;
-            session->play(false);
             timer->stop();
             QTimer::singleShot(300, &app, [&] {
                 code = window.saveScreenshot(parser.value(picture)) ? 0 : 4;

@@ -16,7 +16,7 @@ static const char *vertexSource = R"(
 attribute vec3 position; attribute vec3 normal; attribute vec3 colour;
 uniform mat4 pv; uniform mat4 view; uniform float pointSize;
 varying vec3 n; varying vec3 c;
-void main() { gl_Position = pv * vec4(position, 1.0); n = mat3(view) * normal; c = colour; gl_PointSize = pointSize; }
+void main() { gl_Position = pv * vec4(position, 1.0); n = (view * vec4(normal, 0.0)).xyz; c = colour; gl_PointSize = pointSize; }
 )";
 static const char *fragmentSource = R"(
 varying vec3 n; varying vec3 c; uniform float lit;
@@ -196,9 +196,8 @@ void Pane::drawTools(const QMatrix4x4 &pv, const QMatrix4x4 &v)
     }
 }
 
-void Pane::drawText()
+void Pane::drawText(QPainter &painter)
 {
-    QPainter painter(this);
     const bool dark = m_options->dark;
     painter.setPen(dark ? Qt::white : Qt::black);
     QFont font = painter.font();
@@ -242,6 +241,8 @@ void Pane::drawText()
 
 void Pane::paintGL()
 {
+    QPainter painter(this);
+    painter.beginNativePainting(); // Qt's own painter gets its OpenGL state back for the text
     const float g = m_options->dark ? 0.12f : 0.96f;
     glClearColor(g, g, g, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
@@ -254,9 +255,10 @@ void Pane::paintGL()
         if (m_options->tools) drawTools(pv, v);
         if (m_options->activeNodes) drawPoints(pv, b.activeDofs, QColor(0, 0, 0), 4);
         if (m_options->interfaceNodes) drawPoints(pv, b.slaves, QColor(213, 94, 0), 5);
-        glDisable(GL_DEPTH_TEST);
     }
-    drawText();
+    glDisable(GL_DEPTH_TEST);
+    painter.endNativePainting();
+    drawText(painter);
 }
 
 void Pane::mousePressEvent(QMouseEvent *e)

@@ -54,7 +54,7 @@ private:
     void drawSurface(const QMatrix4x4 &pv, const QMatrix4x4 &v);
     void drawPoints(const QMatrix4x4 &pv, const std::vector<float> &xyz, const QColor &colour, float size);
     void drawTools(const QMatrix4x4 &pv, const QMatrix4x4 &v);
-    void drawText();
+    void drawText(QPainter &painter);
 
     const BodyInfo &m_info;
     int m_body;

@@ -38,6 +38,15 @@ void Session::stepOnce()
     post([this] { m_stepOnce = true; });
 }
 
+void Session::playUntil(uint64_t step)
+{
+    post([this, step] {
+        m_until = step;
+        m_speed = 0;
+        m_playing = m_scene && m_scene->step < step;
+    });
+}
+
 void Session::reset()
 {
     post([this] {
@@ -200,6 +209,10 @@ void Session::stepScene()
         m_diverged = true;
         m_playing = false;
         emit message(err.text);
+    }
+    if (m_scene->step >= m_until) {
+        m_playing = false;
+        m_until = UINT64_MAX;
     }
     publish();
 }

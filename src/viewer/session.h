@@ -26,6 +26,7 @@ public:
 
     void play(bool on);
     void stepOnce();
+    void playUntil(uint64_t step); ///< plays as fast as it goes, then pauses
     void reset();
     void setSpeed(double factor); ///< simulated seconds per second; 0: as fast as it goes
     void setColour(Colour colour);
@@ -65,6 +66,7 @@ private:
     std::atomic<bool> m_playing{ false }, m_stop{ false };
     double m_speed = 1;
     Colour m_colour = Colour::Level;
+    uint64_t m_until = UINT64_MAX;
     bool m_stepOnce = false, m_diverged = false;
 
     PliScene *m_scene = nullptr;

@@ -14,6 +14,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMessageBox>
+#include <QPainter>
 #include <QProgressBar>
 #include <QSettings>
 #include <QSlider>
@@ -292,8 +293,12 @@ void Window::focusPane(int index)
 
 bool Window::saveScreenshot(const QString &path)
 {
-    // panes are drawn by OpenGL: their own pictures are pasted over the window's
+    // a grabbed window shows OpenGL panes without the text painted over them: paste their own pictures
     QPixmap picture = grab();
+    QPainter painter(&picture);
+    for (Pane *p : m_panes)
+        if (p->isVisible()) painter.drawImage(QRect(p->mapTo(this, QPoint(0, 0)), p->size()), p->grabFramebuffer());
+    painter.end();
     return picture.save(path, "PNG");
 }
 
