@@ -6,7 +6,9 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/tools/setup.sh"
 
-setup pliant
+targets=(pliant)
+[[ ${1-} != view ]] || targets+=(pliant-view) # a program of its own, because of Qt
+setup "${targets[@]}"
 if [[ $# -gt 0 ]]; then
     exec "$build/bin/pliant" "$@"
 fi
