@@ -51,6 +51,9 @@ void pli_scene_machine_json(PliJson *j)
 int pli_scene_exit_code(const PliReport *report, PliStatus status)
 {
     if (status == PLI_OUT_OF_MEMORY) return PLI_EXIT_MEMORY;
+    // a scene outside the profile may hold values and files this host cannot judge: that it is outside comes first
+    for (size_t i = 0; i < report->count; ++i)
+        if (report->finding[i].severity == PLI_UNSUPPORTED_PART) return status ? PLI_EXIT_UNSUPPORTED : PLI_EXIT_OK;
     switch (pli_report_worst(report)) {
     case PLI_MALFORMED: return PLI_EXIT_BAD_INPUT;
     case PLI_MISSING_FILE: return PLI_EXIT_FILE;

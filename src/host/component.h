@@ -90,6 +90,12 @@ PliMech *pli_state_of(PliObject *o);
 PliMech *pli_state_self(PliObject *state); ///< o has PLI_ROLE_STATE or PLI_ROLE_VISUAL
 
 // topologies and loaders, as seen by others
+enum { PLI_NEEDS_EDGES = 1, PLI_NEEDS_TRIS = 2, PLI_NEEDS_QUADS = 4, PLI_NEEDS_TETS = 8, PLI_NEEDS_HEXES = 16, PLI_NEEDS_POINTS = 32, PLI_NEEDS_CELLS = 31 };
+/// The topology a component means: of its node or, when `up`, the nodes above. A node may have several (a grid and the
+/// tetrahedra made of it): the last that has what is needed, or else the last. NULL: none.
+PliObject *pli_topology_near(PliNode *node, unsigned needs, bool up);
+/// The same after the component's own `topology` link.
+PliObject *pli_topology_of(PliObject *o, unsigned needs);
 const PliIndex *pli_topology_cells(PliObject *topology, PliCellKind kind, size_t *count); ///< flat, never NULL with count > 0
 const double *pli_topology_points(PliObject *topology, PliIndex *count);
 bool pli_grid_size(PliObject *topology, PliIndex n[3]); ///< points along each axis; false: no grid

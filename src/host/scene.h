@@ -127,6 +127,7 @@ struct PliScene {
     double dt, gravity[3], time;
     uint64_t step;
     bool degraded;
+    bool refused; ///< some component is outside the profile
     // blocks that live as long as the scene
     struct PliSceneBlock {
         void *block;

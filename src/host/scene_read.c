@@ -55,6 +55,7 @@ static PliStatus add_object(PliScene *scene, PliNode *node, PliXml *e)
             pli_report_add(scene, PLI_UNSUPPORTED_PART, e, type, "%s", cls->reason);
         else
             refuse_component(scene, e, type);
+        scene->refused = true;
         if (scene->def.allow_unsupported) scene->degraded = true;
         return PLI_OK;
     }
@@ -298,7 +299,8 @@ static bool compatible(const PliAttribute *to, const PliAttribute *from)
 
 static void dead_link(PliScene *scene, PliObject *o, const char *attribute, const char *text, const char *why)
 {
-    PliSeverity severity = scene->def.allow_unsupported ? PLI_WARNING : PLI_MALFORMED;
+    // what was refused may be what the link meant: then the refusal is the finding
+    PliSeverity severity = scene->def.allow_unsupported || scene->refused ? PLI_WARNING : PLI_MALFORMED;
     pli_report_add(scene, severity, o->xml, o->cls->name, "%s=\"%.80s\" %s", attribute, text, why);
 }
 

@@ -121,8 +121,7 @@ typedef struct Exporter {
 static PliStatus exporter_init(PliObject *o, PliError *err)
 {
     Exporter *e = o->self;
-    e->topology = pli_link(o, "topology");
-    if (!e->topology) e->topology = pli_context_find(o->node, PLI_ROLE_TOPOLOGY);
+    e->topology = pli_topology_of(o, PLI_NEEDS_CELLS);
     PliObject *state = pli_link(o, "mstate");
     e->state = state && (state->cls->roles & PLI_ROLE_STATE) ? pli_state_self(state) : pli_state_of(o);
     if (!e->topology || !e->state) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a topology and a MechanicalObject in its node or above");

@@ -220,8 +220,7 @@ static PliStatus barycentric_init(PliObject *o, PliError *err)
     PliStatus status = pli_mapping_connect(o, &m->in, &m->out, err);
     if (status) return status;
     PliObject *topology = pli_link(o, "input_topology");
-    if (!topology) topology = pli_node_find(m->in->object->node, PLI_ROLE_TOPOLOGY);
-    if (!topology) topology = pli_context_find(m->in->object->node, PLI_ROLE_TOPOLOGY);
+    if (!topology) topology = pli_topology_near(m->in->object->node, PLI_NEEDS_CELLS, true);
     if (!topology) return pli_refuse(err, PLI_BAD_ARGUMENT, "finds no topology beside its input");
     bool rest = pli_bool(o, "useRestPosition");
     const double *x = rest ? m->in->x0 : m->in->x;
@@ -261,9 +260,9 @@ static PliStatus topology_ends(PliObject *o, PliObject **in, PliObject **out, Pl
 {
     *in = pli_link(o, "input");
     *out = pli_link(o, "output");
-    if (*in && !((*in)->cls->roles & PLI_ROLE_TOPOLOGY)) *in = pli_node_find((*in)->node, PLI_ROLE_TOPOLOGY);
+    if (*in && !((*in)->cls->roles & PLI_ROLE_TOPOLOGY)) *in = pli_topology_near((*in)->node, PLI_NEEDS_CELLS, false);
     if (*out && !((*out)->cls->roles & PLI_ROLE_TOPOLOGY)) *out = pli_node_find((*out)->node, PLI_ROLE_TOPOLOGY);
-    if (!*in && o->node->parent) *in = pli_context_find(o->node->parent, PLI_ROLE_TOPOLOGY);
+    if (!*in && o->node->parent) *in = pli_topology_near(o->node->parent, PLI_NEEDS_CELLS, true);
     if (!*out) *out = pli_node_find(o->node, PLI_ROLE_TOPOLOGY);
     if (!*in || !*out || *in == *out) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs an input topology above and an output topology in its node");
     if ((*out)->cls->ops != &pli_topology_ops) return pli_refuse(err, PLI_BAD_ARGUMENT, "its output must be a topology container");

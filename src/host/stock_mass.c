@@ -181,8 +181,7 @@ static double measure(const Share *s, const double *x, const PliIndex *c)
 
 static PliStatus element_topology(PliObject *o, PliObject **topology, const Share **share, const PliIndex **cells, size_t *count, PliError *err)
 {
-    *topology = pli_link(o, "topology");
-    if (!*topology) *topology = pli_context_find(o->node, PLI_ROLE_TOPOLOGY);
+    *topology = pli_topology_of(o, PLI_NEEDS_CELLS);
     if (!*topology) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a topology");
     for (size_t k = 0; k < sizeof shares / sizeof *shares; ++k) {
         *share = &shares[k];
@@ -198,8 +197,8 @@ static PliStatus element_mass(PliObject *o, bool lumped, PliError *err)
     Mass *m = o->self;
     PliObject *topology;
     const Share *s;
-    const PliIndex *cells;
-    size_t count, nd;
+    const PliIndex *cells = NULL;
+    size_t count = 0, nd;
     PliStatus status = element_topology(o, &topology, &s, &cells, &count, err);
     if (status) return status;
     PliObject *geometry = pli_link(o, "geometryState");
@@ -267,8 +266,8 @@ static PliStatus mesh_matrix_init(PliObject *o, PliError *err)
     Mass *m = o->self;
     PliObject *topology;
     const Share *s;
-    const PliIndex *cells;
-    size_t count;
+    const PliIndex *cells = NULL;
+    size_t count = 0;
     status = element_topology(o, &topology, &s, &cells, &count, err);
     if (!status) status = given_mass(o, err);
     for (PliIndex i = 0; i < m->state->count && !status; ++i) m->mass[i] *= s->lump; // SOFA multiplies what is given, too

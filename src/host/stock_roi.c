@@ -40,7 +40,7 @@ static PliStatus roi_inputs(PliObject *o, PliError *err)
         if (!from) return pli_refuse(err, PLI_BAD_ARGUMENT, "finds no positions: give position, or put a MechanicalObject or a loader in its node");
         link_default(o, "position", from, name);
     }
-    PliObject *topology = pli_node_find(o->node, PLI_ROLE_TOPOLOGY);
+    PliObject *topology = pli_topology_near(o->node, PLI_NEEDS_CELLS, false);
     static const struct {
         const char *cells, *wanted;
     } kind[] = { { "edges", "computeEdges" }, { "triangles", "computeTriangles" }, { "quads", "computeQuads" }, { "tetrahedra", "computeTetrahedra" }, { "hexahedra", "computeHexahedra" } };

@@ -59,7 +59,7 @@ static PliObject *points_from(PliObject *o)
 {
     PliObject *topology = pli_link(o, "topology");
     if (topology) return topology;
-    return pli_bool(o, "useTopology") ? pli_node_find(o->node, PLI_ROLE_TOPOLOGY) : NULL;
+    return pli_bool(o, "useTopology") ? pli_topology_near(o->node, PLI_NEEDS_POINTS, false) : NULL;
 }
 
 static void legacy_vec3(PliObject *o, const char *const names[3], double value[3], double absent)
@@ -151,8 +151,7 @@ static PliStatus visual_init(PliObject *o, PliError *err)
     const double *x = pli_reals(o, "position", &n);
     PliIndex count = (PliIndex)(n / 3);
     if (count == 0) {
-        PliObject *topology = pli_link(o, "topology");
-        if (!topology) topology = pli_context_find(o->node, PLI_ROLE_TOPOLOGY);
+        PliObject *topology = pli_topology_of(o, PLI_NEEDS_POINTS);
         if (topology) x = pli_topology_points(topology, &count);
     }
     PliStatus status = state_arrays(o, s, count, err);

@@ -256,8 +256,11 @@ static PliStatus fem_init(PliObject *o, PliError *err)
     PliScene *scene = o->node->scene;
     fem->state = pli_state_of(o);
     if (!fem->state) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a MechanicalObject in its node or above");
-    PliObject *topology = pli_link(o, "topology");
-    if (!topology) topology = pli_context_find(o->node, PLI_ROLE_TOPOLOGY);
+    // hexahedra alone are split, but only where there are no tetrahedra
+    PliObject *topology = pli_topology_of(o, PLI_NEEDS_TETS);
+    size_t tets = 0;
+    if (topology) pli_topology_cells(topology, PLI_TET, &tets);
+    if (tets == 0 && o->cls->ops == &pli_tetra_fem_ops) topology = pli_topology_of(o, PLI_NEEDS_HEXES);
     if (!topology) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a topology");
     PliStatus status = PLI_OK;
     if (o->cls->ops == &pli_tetra_fem_ops)

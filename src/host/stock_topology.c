@@ -28,6 +28,37 @@ const double *pli_topology_points(PliObject *topology, PliIndex *count)
     return x;
 }
 
+static bool has_any(PliObject *topology, unsigned needs)
+{
+    PliIndex points;
+    size_t n;
+    if (needs & PLI_NEEDS_POINTS && (pli_topology_points(topology, &points), points > 0)) return true;
+    for (int k = PLI_EDGE; k <= PLI_HEX; ++k)
+        if (needs & (1u << k) && (pli_topology_cells(topology, (PliCellKind)k, &n), n > 0)) return true;
+    return false;
+}
+
+PliObject *pli_topology_near(PliNode *node, unsigned needs, bool up)
+{
+    PliObject *any = NULL;
+    for (; node; node = up ? node->parent : NULL) {
+        PliObject *best = NULL;
+        for (PliObject *o = node->first_object; o; o = o->next) {
+            if (!(o->cls->roles & PLI_ROLE_TOPOLOGY)) continue;
+            if (has_any(o, needs)) best = o;
+            if (!any || any->node == node) any = o;
+        }
+        if (best) return best;
+    }
+    return any;
+}
+
+PliObject *pli_topology_of(PliObject *o, unsigned needs)
+{
+    PliObject *linked = pli_link(o, "topology");
+    return linked ? linked : pli_topology_near(o->node, needs, true);
+}
+
 // ---- MeshTopology and the containers: they hold what they are given --------------------------------------------------------------
 
 static PliStatus read_file(PliObject *o, const char *path, PliError *err)
