@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/machine.h"
 #include "cli/table.h"
 
 static const PliBenchCase *const suites[] = {
@@ -59,41 +59,6 @@ void pli_bench_broken(PliBench *b, const char *format, ...)
     b->broken++;
 }
 
-// ---- the machine ------------------------------------------------------------------------------------------------------
-
-typedef struct Machine {
-    char cpu[128];
-    long cores;
-    const char *simd, *compiler, *flags, *version;
-} Machine;
-
-static Machine this_machine(void)
-{
-    Machine m = {
-        .cpu = "unknown",
-        .cores = sysconf(_SC_NPROCESSORS_ONLN),
-        .simd = pli_simd_name(pli_simd_best()),
-#if defined(__clang__)
-        .compiler = "clang " __clang_version__,
-#else
-        .compiler = "gcc " __VERSION__,
-#endif
-        .flags = PLI_FLAGS_TEXT,
-        .version = PLI_VERSION_TEXT,
-    };
-    FILE *info = fopen("/proc/cpuinfo", "r");
-    char line[512];
-    while (info && fgets(line, sizeof line, info)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        snprintf(m.cpu, sizeof m.cpu, "%.*s", (int)strcspn(colon, "\n"), colon);
-        break;
-    }
-    if (info) fclose(info);
-    return m;
-}
-
 // ---- the command ------------------------------------------------------------------------------------------------------
 
 static void print_help(void)
@@ -117,7 +82,7 @@ static bool name_matches(const char *name, const char *wish)
 
 static bool print_table(const PliBench *b)
 {
-    const Machine m = this_machine();
+    const PliMachine m = pli_machine();
     PliTable t;
     pli_table_begin(&t, "llrl", (const char *[]){ "case", "metric", "value", "unit" });
     for (size_t k = 0; k < b->count; ++k) {
@@ -135,20 +100,12 @@ static bool print_table(const PliBench *b)
 
 static PliStatus write_json(const char *path, const PliBench *b, PliError *err)
 {
-    const Machine m = this_machine();
     PliJson j;
     const PliStatus status = pli_json_open(&j, path, err);
     if (status != PLI_OK) return status;
     pli_json_begin_object(&j, NULL);
     pli_json_integer(&j, "schema", 1);
-    pli_json_begin_object(&j, "machine");
-    pli_json_string(&j, "cpu", m.cpu);
-    pli_json_integer(&j, "cores", m.cores);
-    pli_json_string(&j, "simd", m.simd);
-    pli_json_string(&j, "compiler", m.compiler);
-    pli_json_string(&j, "flags", m.flags);
-    pli_json_string(&j, "version", m.version);
-    pli_json_end(&j);
+    pli_machine_json(&j);
     pli_json_begin_array(&j, "results");
     for (size_t k = 0; k < b->count; ++k) {
         pli_json_begin_object(&j, NULL);

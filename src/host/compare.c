@@ -25,6 +25,11 @@ const char *pli_verdict_name(PliVerdict verdict)
     return name[verdict];
 }
 
+/// Wall and CPU time of a run so far, ms.
+typedef struct Clock {
+    double wall, cpu;
+} Clock;
+
 /// What the runs of one comparison share.
 typedef struct Field {
     const PliCompareDef *def;
@@ -169,6 +174,15 @@ static bool same_surface(const Field *f, const PliRun *run, char *reason, size_t
     return true;
 }
 
+/// A tool as it is after the step; before the first one it has not moved.
+static PliTool tool_after(const PliRun *run, int t, bool stepped)
+{
+    PliTool tool = run->tools[t];
+    if (stepped) v3_madd(tool.position, run->dt, tool.velocity);
+    if (stepped && tool.shape == PLI_TOOL_CAPSULE) v3_madd(tool.other, run->dt, tool.velocity);
+    return tool;
+}
+
 static bool take_shot(const Field *f, PliOutcome *o, const PliRun *run, int k, double time)
 {
     const PliIndex n = f->c->point_count;
@@ -181,7 +195,7 @@ static bool take_shot(const Field *f, PliOutcome *o, const PliRun *run, int k, d
     const uint8_t *level = pli_body_skin_level(run->body);
     if (level) memcpy(s->level, level, n);
     s->tool_count = run->tool_count < 8 ? run->tool_count : 8;
-    for (int t = 0; t < s->tool_count; ++t) s->tools[t] = run->tools[t];
+    for (int t = 0; t < s->tool_count; ++t) s->tools[t] = tool_after(run, t, time > 0.0);
     return true;
 }
 
@@ -190,7 +204,8 @@ typedef struct Given {
     double work, impulse[3];
 } Given;
 
-static void take_sample(Field *f, PliOutcome *o, const PliRun *run, PliBalance *balance, const Given *given, PliIndex step)
+/// @return false when its tools are not where the reference's were
+static bool take_sample(Field *f, PliOutcome *o, const PliRun *run, PliBalance *balance, const Given *given, PliIndex step)
 {
     const PliComparison *c = f->c;
     const PliIndex s = step / c->every;
@@ -207,10 +222,15 @@ static void take_sample(Field *f, PliOutcome *o, const PliRun *run, PliBalance *
         memcpy(reference, f->points, 3 * (size_t)c->point_count * sizeof *reference);
         for (int t = 0; t < run->tool_count && t < 8; ++t) {
             double *at = f->tool_at + 32 * (size_t)s + 4 * t;
-            v3_copy(at, run->tools[t].position);
-            at[3] = run->tools[t].shape == PLI_TOOL_SPHERE ? run->tools[t].radius : 0.0; // "near" means nothing for a floor
+            const PliTool tool = tool_after(run, t, step > 0);
+            v3_copy(at, tool.position);
+            at[3] = tool.shape == PLI_TOOL_SPHERE ? tool.radius : 0.0; // "near" means nothing for a floor
         }
-        return;
+        return true;
+    }
+    for (int t = 0; t < run->tool_count && t < 8; ++t) {
+        const PliTool tool = tool_after(run, t, step > 0);
+        if (v3_distance(tool.position, f->tool_at + 32 * (size_t)s + 4 * t) > 1e-9 * (1.0 + v3_norm(tool.position))) return false;
     }
     const PliGap gap = pli_gap(f->points, reference, f->area, c->point_count);
     o->rms[s] = gap.rms;
@@ -224,6 +244,7 @@ static void take_sample(Field *f, PliOutcome *o, const PliRun *run, PliBalance *
         }
     }
     o->near_tool[s] = pli_gap(f->points, reference, f->weight, c->point_count).rms;
+    return true;
 }
 
 static void take_step(PliOutcome *o, const PliRun *run, PliIndex step, const PliStats *before, Given *given)
@@ -246,31 +267,45 @@ static uint64_t hash_of(const PliRun *run)
     return pli_body_hash(run->body, &s);
 }
 
+/// One step between two looks at the clocks.
+static PliStatus timed_step(const Field *f, const PliEntrant *e, PliRun *run, double *ms, Clock *clock, PliError *err)
+{
+    const double cpu_begin = pli_cpu_ms(), begin = pli_wall_ms();
+    const PliStatus status = e->step(run, err);
+    const double wall = pli_wall_ms() - begin, cpu = pli_cpu_ms() - cpu_begin;
+    *ms = f->def->wall_clock ? wall : cpu;
+    clock->wall += wall;
+    clock->cpu += cpu;
+    return status;
+}
+
 /// The run that is looked at. Step times land in `ms`. false: no memory.
-static bool run_evidence(Field *f, const PliEntrant *e, PliOutcome *o, PliRun *run, double *ms, double *cpu)
+static bool run_evidence(Field *f, const PliEntrant *e, PliOutcome *o, PliRun *run, double *ms, Clock *clock)
 {
     PliBalance balance = pli_balance_begin(run);
     Given given = { 0 };
     PliError err = { PLI_OK, "" };
     const double reference_size = v3_norm((double[3]){ f->c->rest[0], f->c->rest[1], f->c->rest[2] });
-    take_sample(f, o, run, &balance, &given, 0);
+    bool together = take_sample(f, o, run, &balance, &given, 0);
     for (int k = 0; k < f->shot_count; ++k)
         if (f->shot_step[k] == 0 && !take_shot(f, o, run, k, 0.0)) return false;
     for (PliIndex step = 0; step < f->def->steps; ++step) {
         const PliStats before = pli_body_stats(run->body);
         if (step % 16 == 0) report_progress(f, e, step, "measuring");
-        const double cpu_begin = pli_cpu_ms(), begin = pli_wall_ms();
-        const PliStatus status = e->step(run, &err);
-        ms[step] = pli_wall_ms() - begin;
-        *cpu += pli_cpu_ms() - cpu_begin;
+        const PliStatus status = timed_step(f, e, run, &ms[step], clock, &err);
         const double time = (step + 1) * run->dt;
         bool lost = false;
         if (status == PLI_OK && (step + 1) % f->c->every == 0) {
             take_step(o, run, step, &before, &given);
-            take_sample(f, o, run, &balance, &given, step + 1);
+            together = take_sample(f, o, run, &balance, &given, step + 1) && together;
             for (size_t k = 0; k < 3 * (size_t)f->c->point_count; ++k) lost = lost || !(fabs(f->points[k]) < 1e6 * (1.0 + reference_size));
         } else if (status == PLI_OK) {
             take_step(o, run, step, &before, &given);
+        }
+        if (!together) {
+            o->verdict = PLI_UNABLE;
+            snprintf(o->reason, sizeof o->reason, "its tools are not where the reference's are at t = %.6g s", time);
+            return true;
         }
         if (status != PLI_OK || lost) {
             o->verdict = PLI_WENT_AWAY;
@@ -290,39 +325,37 @@ static bool run_evidence(Field *f, const PliEntrant *e, PliOutcome *o, PliRun *r
 // ---- timing -------------------------------------------------------------------------------------------------------------------
 
 /// One run with nothing but a clock around each step. @return false when it did not do what the evidence run did.
-static bool run_clock(Field *f, const PliEntrant *e, PliOutcome *o, double *ms, double *cpu)
+static bool run_clock(Field *f, const PliEntrant *e, PliOutcome *o, double *ms, Clock *clock)
 {
     PliRun run = { 0 };
     PliError err = { PLI_OK, "" };
-    bool same = e->open(e->user, &run, &err) == PLI_OK;
-    if (same) pli_body_skin_positions(run.body, run.x, f->points); // as the evidence run did
+    const bool opened = e->open(e->user, &run, &err) == PLI_OK;
+    bool same = opened;
+    if (opened) pli_body_skin_positions(run.body, run.x, f->points); // as the evidence run did
     for (PliIndex step = 0; same && step < f->def->steps; ++step) {
-        const double cpu_begin = pli_cpu_ms(), begin = pli_wall_ms();
-        same = e->step(&run, &err) == PLI_OK;
-        ms[step] = pli_wall_ms() - begin;
-        *cpu += pli_cpu_ms() - cpu_begin;
+        same = timed_step(f, e, &run, &ms[step], clock, &err) == PLI_OK;
         if (step % 64 == 0) report_progress(f, e, step, "timing");
     }
+    if (!opened) return false;
     same = same && hash_of(&run) == o->hash;
     e->close(&run);
     return same;
 }
 
 /// `first` are the step times of the evidence run.
-static bool run_clocks(Field *f, const PliEntrant *e, PliOutcome *o, const double *first, double first_cpu)
+static bool run_clocks(Field *f, const PliEntrant *e, PliOutcome *o, const double *first, Clock first_clock)
 {
     const size_t steps = f->def->steps;
     const bool free_choice = f->def->repeat == 0;
     int wanted = free_choice ? DEFAULT_REPEAT : f->def->repeat;
     double *all = malloc(((size_t)wanted * steps + 1) * sizeof *all);
     if (!all) return false;
-    double cost = 0.0, wall = 0.0, cpu = 0.0;
-    for (size_t k = 0; k < steps; ++k) cost += first[k];
+    Clock clock = { 0 };
     int done = 0;
     o->repeatable = true;
     while (done < wanted) {
-        if (free_choice && (done + 1) * cost > 1e3 * f->def->patience) break;
-        o->repeatable = run_clock(f, e, o, all + (size_t)done * steps, &cpu) && o->repeatable;
+        if (free_choice && (done + 1) * first_clock.wall > 1e3 * f->def->patience) break;
+        o->repeatable = run_clock(f, e, o, all + (size_t)done * steps, &clock) && o->repeatable;
         ++done;
         ++f->runs_done;
     }
@@ -330,10 +363,9 @@ static bool run_clocks(Field *f, const PliEntrant *e, PliOutcome *o, const doubl
     o->timed_runs = done > 0 ? done : 1;
     if (done == 0) {
         memcpy(all, first, steps * sizeof *all);
-        cpu = first_cpu;
+        clock = first_clock;
     }
-    for (size_t k = 0; k < (size_t)o->timed_runs * steps; ++k) wall += all[k];
-    o->busy = cpu > 0.0 ? wall / cpu : 1.0;
+    o->busy = clock.cpu > 0.0 ? clock.wall / clock.cpu : 1.0;
     const bool good = pli_figure_times(o, all, o->timed_runs, steps);
     free(all);
     f->runs_done += wanted - done;
@@ -355,6 +387,7 @@ static PliStatus run_entrant(Field *f, int index)
     PliRun run = { 0 };
     PliError err = { PLI_OK, "" };
     keep_text(o->name, sizeof o->name, e->name);
+    keep_text(o->scheme, sizeof o->scheme, e->scheme);
     keep_text(o->curve, sizeof o->curve, e->curve);
     keep_text(o->parameters, sizeof o->parameters, e->parameters);
     o->is_reference = index == f->def->reference;
@@ -369,8 +402,9 @@ static PliStatus run_entrant(Field *f, int index)
         return PLI_OK;
     }
     PliStatus result = PLI_OUT_OF_MEMORY;
-    double *ms = calloc(f->def->steps, sizeof *ms), cpu = 0.0;
-    o->scheme = pli_body_scheme(run.body);
+    double *ms = calloc(f->def->steps, sizeof *ms);
+    Clock clock = { 0 };
+    keep_text(o->scheme, sizeof o->scheme, pli_scheme_name(pli_body_scheme(run.body)));
     o->level_count = pli_body_level_count(run.body);
     o->dofs_total = pli_body_dof_count(run.body);
     if (!ms) goto done;
@@ -386,7 +420,7 @@ static PliStatus run_entrant(Field *f, int index)
     o->shot = calloc((size_t)f->shot_count + 1, sizeof *o->shot);
     if (!o->shot) goto done;
     o->shot_count = f->shot_count;
-    if (!run_evidence(f, e, o, &run, ms, &cpu)) goto done;
+    if (!run_evidence(f, e, o, &run, ms, &clock)) goto done;
     const PliStats stats = pli_body_stats(run.body);
     o->refined = stats.refined, o->coarsened = stats.coarsened, o->refused = stats.refused, o->forced = stats.forced;
     o->bytes = stats.bytes;
@@ -396,7 +430,7 @@ static PliStatus run_entrant(Field *f, int index)
 done:
     e->close(&run);
     f->runs_done++;
-    if (result == PLI_OK && o->verdict == PLI_FINISHED && !run_clocks(f, e, o, ms, cpu)) result = PLI_OUT_OF_MEMORY;
+    if (result == PLI_OK && o->verdict == PLI_FINISHED && !run_clocks(f, e, o, ms, clock)) result = PLI_OUT_OF_MEMORY;
     free(ms);
     return result;
 }
@@ -419,6 +453,7 @@ PliComparison *pli_compare(const PliCompareDef *def, PliError *err)
     f.c->count = def->count;
     f.c->reference = def->reference;
     f.c->steps = def->steps;
+    f.c->wall_clock = def->wall_clock;
     status = run_entrant(&f, def->reference); // the others are measured against it as they run
     const PliOutcome *reference = &f.c->outcome[def->reference];
     if (status == PLI_OK && reference->verdict != PLI_FINISHED) {

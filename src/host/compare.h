@@ -19,7 +19,7 @@ extern "C" {
 typedef struct PliRun {
     PliBody *body;
     double *x, *v; ///< its state
-    const PliTool *tools;
+    const PliTool *tools; ///< where they were when the last step began, and how they moved in it
     int tool_count;
     double dt;   ///< s
     bool held;   ///< some points are held, so momentum goes into the support
@@ -30,9 +30,10 @@ typedef struct PliRun {
 /// A body that takes part.
 typedef struct PliEntrant {
     const char *name;
+    const char *scheme;     ///< said when the body cannot be made; NULL: unknown
     const char *curve;      ///< entrants of one sweep share it; NULL: none
     const char *parameters; ///< what was set, for the report; NULL: nothing
-    PliStatus (*open)(void *user, PliRun *run, PliError *err); ///< makes it afresh, at rest
+    PliStatus (*open)(void *user, PliRun *run, PliError *err); ///< makes it afresh, at rest; a failure leaves nothing to close
     PliStatus (*step)(PliRun *run, PliError *err);             ///< one time step; PLI_DIVERGED ends the run
     void (*close)(PliRun *run);
     void *user;
@@ -44,6 +45,8 @@ typedef struct PliCompareDef {
     int reference;        ///< which entrant the others are measured against
     PliIndex steps;
     int repeat;           ///< timed runs; 0: three, or as many as `patience` allows
+    bool wall_clock;      ///< time by the wall, for bodies that use several threads; else by the CPU time of the caller's thread,
+                          ///< which does not count what else runs on the machine
     double patience;      ///< s that repeating one body may take when `repeat` is 0; default 10
     const double *instants; ///< s, when pictures are taken; NULL: four, evenly
     int instant_count;
@@ -66,8 +69,7 @@ typedef struct PliShot {
 
 /// What one body did. Arrays have one number per step or per sample of the evidence run.
 typedef struct PliOutcome {
-    char name[80], curve[80], parameters[160];
-    PliScheme scheme;
+    char name[80], scheme[24], curve[80], parameters[160];
     PliVerdict verdict;
     char reason[400];
     double stopped_at; ///< s, when it diverged
@@ -76,7 +78,7 @@ typedef struct PliOutcome {
     PliIndex dofs_total;
 
     PliIndex steps;   ///< done
-    double *ms;       ///< wall time of a step, median over the timed runs
+    double *ms;       ///< time of a step, median over the timed runs
     double *active;   ///< DOFs after the step
     double *event;    ///< refined + coarsened in the step
     double *force;    ///< shape [steps, tool_count, 3], N, on the tools
@@ -98,7 +100,7 @@ typedef struct PliOutcome {
     double run_low, run_high; ///< total time of the fastest and the slowest timed run over their median
     int timed_runs;
     bool timed_with_evidence; ///< too slow to repeat: the steps of the evidence run were timed
-    double busy;              ///< wall time over CPU time of the timed runs; well above 1: something else was running
+    double busy;              ///< wall time over CPU time of the timed runs; well above 1: something else was running, or threads waited
     double pop_max, energy_drift, energy_loss, momentum_drift; ///< NaN: does not apply
     double energy_added, energy_removed, energy_forced;        ///< by events, relative to energy_scale
     uint64_t refined, coarsened, refused, forced;
@@ -111,6 +113,7 @@ typedef struct PliOutcome {
 typedef struct PliComparison {
     PliOutcome *outcome;
     int count, reference;
+    bool wall_clock;
     PliIndex steps, every; ///< a sample is taken every so many steps
     double dt, largest_displacement, energy_scale, force_scale;
     PliIndex point_count, tri_count; ///< of the common surface

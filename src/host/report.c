@@ -9,23 +9,23 @@
 
 #include "host/report_plot.h"
 
-enum { PICTURE_W = 300, PICTURE_H = 224, PLOT_W = 620, PLOT_H = 330, BINS = 40 };
+enum { PICTURE_W = 272, PICTURE_H = 208, PLOT_W = 620, PLOT_H = 330, BINS = 40 };
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;color:#23262d;background:#fff;margin:0 auto;max-width:1340px;padding:20px 28px 60px}"
     "h1{font-size:27px;margin:8px 0 2px}h2{font-size:22px;margin:38px 0 6px;border-top:1px solid #d8dce4;padding-top:22px}h3{font-size:17px;margin:28px 0 6px}"
-    "p{max-width:860px}table{border-collapse:collapse;margin:10px 0;font-variant-numeric:tabular-nums}"
-    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid #e4e7ed;white-space:nowrap}th{font-weight:600;color:#4a5060;vertical-align:bottom}"
+    "p{max-width:860px}table{border-collapse:collapse;margin:10px 0;font-size:13px;font-variant-numeric:tabular-nums}"
+    "th,td{padding:4px 7px;text-align:right;border-bottom:1px solid #e4e7ed;white-space:nowrap}th{font-weight:600;color:#4a5060;vertical-align:bottom}"
     "th:first-child,td:first-child,.left{text-align:left}tr.reference td{background:#f3f5f9}td.best{background:#dff1ea;font-weight:600}.wide{overflow-x:auto}"
     "td.reason{white-space:normal;text-align:left;color:#8c3a12;max-width:640px}.soft{color:#666e7e}"
     "figure{margin:0 0 14px}img{display:block;border:1px solid #dde1e8;border-radius:4px}"
     ".plots{display:flex;flex-wrap:wrap;gap:8px 24px}.plot{max-width:100%;height:auto}"
     ".plot text{font:12px system-ui,sans-serif;fill:#3a404c}.plot .title{font-size:14px;font-weight:600;fill:#23262d}.plot .label{fill:#555c69}"
-    ".plot .name{fill:inherit;font-weight:600}.grid{stroke:#e7eaf0;stroke-width:1;fill:none}.frame{stroke:#8b93a3;stroke-width:1;fill:none}"
+    ".plot .name{font-weight:600}.grid{stroke:#e7eaf0;stroke-width:1;fill:none}.frame{stroke:#8b93a3;stroke-width:1;fill:none}"
     ".mark{stroke:#8b93a3;stroke-dasharray:3 3;fill:none}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}"
     ".shots{display:grid;gap:6px 10px;align-items:center;overflow-x:auto}.shots .who{font-weight:600}.shots .when{color:#666e7e;text-align:center;font-size:13px}"
     ".key{display:flex;flex-wrap:wrap;gap:4px 18px;margin:8px 0}.key span{display:inline-flex;align-items:center;gap:6px;font-size:13px}"
-    ".key i{width:14px;height:14px;border-radius:3px;display:inline-block}.bar{width:180px;height:12px;border-radius:3px;display:inline-block}"
+    ".key i{width:14px;height:14px;border-radius:3px;display:inline-block}.key i.bar{width:180px}"
     "code{font:13px ui-monospace,monospace;background:#f3f5f9;padding:2px 5px;border-radius:3px;overflow-wrap:anywhere}";
 
 /// A colour a body keeps in all plots; the reference is dark grey.
@@ -51,9 +51,9 @@ static void put_row(PliText *t, const PliComparison *c, const PliOutcome *o)
 {
     pli_text_print(t, "<tr%s><td>", o->is_reference ? " class=\"reference\"" : "");
     pli_text_escape(t, o->name);
-    pli_text_print(t, "</td><td class=\"left\">%s</td>", o->verdict == PLI_UNABLE ? "&ndash;" : pli_scheme_name(o->scheme));
+    pli_text_print(t, "</td><td class=\"left\">%s</td>", o->scheme);
     if (o->verdict != PLI_FINISHED) {
-        pli_text_put(t, "<td class=\"reason\" colspan=\"16\">");
+        pli_text_put(t, "<td class=\"reason\" colspan=\"17\">");
         if (o->verdict == PLI_WENT_AWAY) pli_text_print(t, "diverged at t = %.6g s: ", o->stopped_at);
         if (o->verdict == PLI_UNABLE) pli_text_put(t, "cannot do this scene: ");
         pli_text_escape(t, o->reason);
@@ -96,8 +96,10 @@ static void put_table(PliText *t, const PliComparison *c)
     pli_text_put(t, "</table></div>\n");
     pli_text_print(t, "<p class=\"soft\">Errors are distances on the common surface (%u points, %u triangles) over %u steps of %.6g s, relative to the "
                       "reference's largest displacement, %.4g mm. RMS is over area and time, the others are the largest at any time. "
-                      "A DOF is one active point with three coordinates. Green: nobody is both cheaper and closer.</p>\n",
-                   c->point_count, c->tri_count, c->steps, c->dt, 1e3 * c->largest_displacement);
+                      "A DOF is one active point with three coordinates. ms: %s. Energy drift: energy that appeared from nowhere (or, where nothing dissipates, "
+                      "got lost), over the reference's largest; momentum likewise. Green: nobody is both cheaper and closer.</p>\n",
+                   c->point_count, c->tri_count, c->steps, c->dt, 1e3 * c->largest_displacement,
+                   c->wall_clock ? "wall time of a step" : "CPU time of a step on one thread");
 }
 
 // ---- plots ------------------------------------------------------------------------------------------------------------------
@@ -150,8 +152,8 @@ static PliStatus put_cost_plot(PliText *t, const PliComparison *c)
                                       .mark = front ? PLI_RING : count > 1 ? PLI_LINE_AND_DOTS : PLI_DOTS };
     }
     if (good) {
-        const PliPlot plot = { .title = "Error against cost", .x_label = "ms per step (mean, logarithmic)", .y_label = "RMS error, % (logarithmic)", .log_x = true, .log_y = true,
-                               .width = 2 * PLOT_W, .height = 420, .curve = curve, .count = curves, .line_x = cost_of(c, &c->outcome[c->reference]),
+        const PliPlot plot = { .title = "Every scheme by what it costs and how far it is off", .x_label = "ms per step (mean, logarithmic)", .y_label = "RMS error, % (logarithmic)", .log_x = true, .log_y = true,
+                               .width = 2 * PLOT_W, .height = 400, .curve = curve, .count = curves, .line_x = cost_of(c, &c->outcome[c->reference]),
                                .line_label = "cost of the reference" };
         pli_plot_svg(t, &plot);
     }

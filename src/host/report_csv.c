@@ -30,7 +30,7 @@ void pli_report_bodies_csv(const PliReportDef *def, PliText *t)
             const PliOutcome *o = &def->chapter[k].comparison->outcome[b];
             const bool ran = o->verdict == PLI_FINISHED;
             put_names(t, &def->chapter[k], o);
-            pli_text_print(t, ",%s,", pli_scheme_name(o->scheme));
+            pli_text_print(t, ",%s,", o->scheme);
             pli_text_csv(t, o->parameters);
             pli_text_print(t, ",%s,", pli_verdict_name(o->verdict));
             pli_text_csv(t, o->reason);

@@ -136,7 +136,7 @@ static void draw_dots(PliText *t, const PliCurve *c, const Axis *x, const Axis *
             pli_text_print(t, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"%s\"><title>%g, %g</title></circle>", px, py, colour, c->x[k], c->y[k]);
         if (!c->names || !c->names[k]) continue;
         const bool left = px > 0.75 * x->to + 0.25 * x->from; // keeps the name in the frame
-        pli_text_print(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\" class=\"name\">", px + (left ? -12 : 12), py - 7, left ? "end" : "start", colour);
+        pli_text_print(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" style=\"fill:%s\" class=\"name\">", px + (left ? -12 : 12), py - 7, left ? "end" : "start", colour);
         pli_text_escape(t, c->names[k]);
         pli_text_put(t, "</text>");
     }

@@ -1,0 +1,461 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/machine.h"
+#include "cli/table.h"
+#include "host/compare_scene.h"
+#include "host/report.h"
+
+enum { MAX_SETS = 64, MAX_SCENES = 32, REPEATS = 100 };
+
+typedef struct Options {
+    const char *scene[MAX_SCENES], *sweep[MAX_SETS], *schemes, *out, *json;
+    int scene_count, sweep_count, repeat, steps, threads;
+    bool quiet;
+    PliSceneDef def;
+    PliOverride set[MAX_SETS];
+    char *copy[MAX_SETS]; ///< what set points into
+} Options;
+
+/// One scene and what came of it.
+typedef struct Result {
+    PliCast *cast;
+    PliComparison *comparison;
+} Result;
+
+static void print_help(void)
+{
+    puts("Usage: pliant compare SCENE... [OPTIONS]\n\n"
+         "Runs every body of a comparison scene alone, measures each against the scene's reference on their common surface, and\n"
+         "times it. Prints a table; writes report.html (opens without a network), compare.json, bodies.csv, series.csv and\n"
+         "picture.png.\n\n"
+         "  --schemes A,B            only bodies of these schemes or names, and the reference\n"
+         "  --set @PATH.ATTR=VALUE   replace an attribute of a component or node; may be repeated\n"
+         "  --sweep @BODY/COMPONENT.ATTR=V1,V2,...  one more body for each value: an error-cost curve; may be repeated\n"
+         "  --repeat N               timed runs of every body (3, or fewer for bodies that take longer than 10 s in all)\n"
+         "  --steps N                steps instead of the scene's\n"
+         "  --threads N              worker threads, 1 .. 64 (1); errors, DOFs and hashes do not depend on it\n"
+         "  --out DIR                where the files go (pliant-compare)\n"
+         "  --json FILE              JSON there too; '-' writes only JSON, to standard output\n"
+         "  --data-path DIRS         more directories for files, separated by ':' (also SOFA_DATA_PATH)\n"
+         "  --quiet                  no progress, no table\n\n"
+         "Exit codes: 0 compared (a body that cannot do a scene says why), 1 a body gave another result when it ran again,\n"
+         "2 bad command line, malformed scene or no reference, 3 outside the profile, 4 a file is missing or cannot be written,\n"
+         "5 a body diverged (the others are compared), 6 no memory.");
+}
+
+// ---- options ----------------------------------------------------------------------------------------------------------------
+
+static bool read_int(const char *text, int least, int most, int *value)
+{
+    char *end;
+    const long number = text ? strtol(text, &end, 10) : 0;
+    if (!text || end == text || *end || number < least || number > most) return false;
+    *value = (int)number;
+    return true;
+}
+
+static bool read_set(Options *o, const char *text)
+{
+    const char *equal = text ? strchr(text, '=') : NULL;
+    if (!equal || text[0] != '@' || o->def.override_count >= MAX_SETS) return false;
+    char *copy = malloc(strlen(text) + 1);
+    if (!copy) return false;
+    strcpy(copy, text);
+    copy[equal - text] = '\0';
+    o->copy[o->def.override_count] = copy;
+    o->set[o->def.override_count++] = (PliOverride){ copy, copy + (equal - text) + 1 };
+    return true;
+}
+
+static int read_options(Options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; ++i) {
+        const char *value = NULL;
+        if (pli_cli_value(argc, argv, &i, "--schemes", &o->schemes)) {
+            if (!o->schemes || !*o->schemes) return pli_cli_refuse("compare", "--schemes needs names, separated by commas");
+        } else if (pli_cli_value(argc, argv, &i, "--set", &value)) {
+            if (!read_set(o, value)) return pli_cli_refuse("compare", "--set needs @path.attribute=value, not '%s'", value ? value : "");
+        } else if (pli_cli_value(argc, argv, &i, "--sweep", &value)) {
+            if (!value || o->sweep_count == MAX_SETS) return pli_cli_refuse("compare", "--sweep needs @Body/component.attribute=value,value,...");
+            o->sweep[o->sweep_count++] = value;
+        } else if (pli_cli_value(argc, argv, &i, "--repeat", &value)) {
+            if (!read_int(value, 1, REPEATS, &o->repeat)) return pli_cli_refuse("compare", "--repeat needs a number from 1 to %d, not '%s'", REPEATS, value ? value : "");
+        } else if (pli_cli_value(argc, argv, &i, "--steps", &value)) {
+            if (!read_int(value, 1, 100000000, &o->steps)) return pli_cli_refuse("compare", "--steps needs a number of at least 1, not '%s'", value ? value : "");
+        } else if (pli_cli_value(argc, argv, &i, "--threads", &value)) {
+            if (!read_int(value, 1, 64, &o->threads)) return pli_cli_refuse("compare", "--threads needs a number from 1 to 64, not '%s'", value ? value : "");
+        } else if (pli_cli_value(argc, argv, &i, "--out", &o->out)) {
+            if (!o->out || !*o->out) return pli_cli_refuse("compare", "--out needs a folder");
+        } else if (pli_cli_value(argc, argv, &i, "--json", &o->json)) {
+            if (!o->json || !*o->json) return pli_cli_refuse("compare", "--json needs a file name, or - for standard output");
+        } else if (pli_cli_value(argc, argv, &i, "--data-path", &o->def.data_path)) {
+            if (!o->def.data_path) return pli_cli_refuse("compare", "--data-path needs directories");
+        } else if (pli_cli_flag(argv, i, "--quiet") || pli_cli_flag(argv, i, "-q")) {
+            o->quiet = true;
+        } else if (argv[i][0] == '-' && argv[i][1]) {
+            return pli_cli_refuse("compare", "there is no option '%s'; see pliant compare --help", argv[i]);
+        } else if (o->scene_count == MAX_SCENES) {
+            return pli_cli_refuse("compare", "more than %d scenes", MAX_SCENES);
+        } else {
+            o->scene[o->scene_count++] = argv[i];
+        }
+    }
+    return o->scene_count > 0 ? PLI_EXIT_OK : pli_cli_refuse("compare", "needs a scene; see pliant compare --help");
+}
+
+/// The command as it can be pasted into a shell.
+static void quote_command(PliText *t, int argc, char **argv)
+{
+    pli_text_put(t, "pliant");
+    for (int i = 0; i < argc; ++i) {
+        pli_text_put(t, " ");
+        if (argv[i][0] && !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=@,:+")]) {
+            pli_text_put(t, argv[i]);
+            continue;
+        }
+        pli_text_put(t, "'");
+        for (const char *p = argv[i]; *p; ++p) {
+            const char one[2] = { *p, '\0' };
+            pli_text_put(t, *p == '\'' ? "'\\''" : one);
+        }
+        pli_text_put(t, "'");
+    }
+}
+
+// ---- what is printed and written ---------------------------------------------------------------------------------------------
+
+static void cell_percent(PliTable *t, double value)
+{
+    if (isfinite(value))
+        pli_table_cell(t, "%.3g %%", 100.0 * value);
+    else
+        pli_table_cell(t, "-");
+}
+
+static void cell_number(PliTable *t, double value, const char *format)
+{
+    char text[32];
+    snprintf(text, sizeof text, isfinite(value) ? format : "-", value);
+    pli_table_cell(t, "%s", text);
+}
+
+static void add_row(PliTable *t, const PliOutcome *o)
+{
+    const bool ran = o->verdict == PLI_FINISHED;
+    pli_table_cell(t, "%s", o->name);
+    pli_table_cell(t, "%s", o->is_reference ? "reference" : o->scheme);
+    const double error[] = { o->error_rms, o->error_max, o->error_near_tool, o->force_error };
+    for (int k = 0; k < 4; ++k) {
+        if (o->is_reference)
+            pli_table_cell(t, "-");
+        else
+            cell_percent(t, error[k]);
+    }
+    if (!ran) {
+        pli_table_cell(t, "%s", pli_verdict_name(o->verdict));
+        for (int k = 0; k < 7; ++k) pli_table_cell(t, "-");
+        return;
+    }
+    pli_table_cell(t, "%.0f", o->dofs_mean);
+    pli_table_cell(t, "%u", o->dofs_total);
+    cell_number(t, o->step_ms.median, "%.3g");
+    cell_number(t, o->step_ms.p99, "%.3g");
+    pli_table_cell(t, "%.3gx%s", o->speedup, o->on_front && !o->is_reference ? " *" : "");
+    cell_percent(t, o->pop_max);
+    cell_number(t, o->energy_drift, "%.2g");
+    cell_number(t, o->momentum_drift, "%.2g");
+}
+
+static bool print_result(const Result *r)
+{
+    const PliComparison *c = r->comparison;
+    const char *const heading[] = { "body", "scheme", "error", "max", "near tool", "tool force", "DOFs", "of", "ms/step", "p99", "speed-up", "pop", "energy", "momentum" };
+    PliTable t;
+    pli_table_begin(&t, "llrrrrrrrrrrrr", heading);
+    for (int k = 0; k < c->count; ++k) add_row(&t, &c->outcome[k]);
+    printf("%s: %u steps of %g s, %u surface points, largest displacement %.4g mm\n\n", r->cast->title, c->steps, c->dt, c->point_count, 1e3 * c->largest_displacement);
+    const bool good = pli_table_print(&t, stdout);
+    pli_table_end(&t);
+    puts("");
+    double low = 1.0, high = 1.0, busy = 0.0;
+    for (int k = 0; k < c->count; ++k) {
+        const PliOutcome *o = &c->outcome[k];
+        if (o->verdict == PLI_WENT_AWAY) printf("%s diverged at t = %g s: %s\n", o->name, o->stopped_at, o->reason);
+        if (o->verdict == PLI_UNABLE) printf("%s cannot do this scene: %s\n", o->name, o->reason);
+        if (o->verdict != PLI_FINISHED) continue;
+        if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
+        low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
+    }
+    printf("Errors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
+           "ms: %s; whole runs took %.2f to %.2f of their median%s.\n", c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
+           busy > 1.25 ? "; other work was running on this machine" : "");
+    return good;
+}
+
+/// NaN becomes null: a figure that has no meaning here, or a body that did not finish.
+static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
+{
+    const bool ran = o->verdict == PLI_FINISHED;
+    const double none = NAN;
+    pli_json_begin_object(j, NULL);
+    pli_json_string(j, "scheme", o->scheme);
+    pli_json_string(j, "status", pli_verdict_name(o->verdict));
+    pli_json_number(j, "error_rms", ran ? o->error_rms : none);
+    pli_json_number(j, "error_max", ran ? o->error_max : none);
+    pli_json_number(j, "dofs_mean", ran ? o->dofs_mean : none);
+    pli_json_number(j, "dofs_max", ran ? o->dofs_max : none);
+    pli_json_number(j, "dofs_total", o->verdict == PLI_UNABLE ? none : o->dofs_total);
+    pli_json_number(j, "ms_median", ran ? o->step_ms.median : none);
+    pli_json_number(j, "ms_p99", ran ? o->step_ms.p99 : none);
+    pli_json_number(j, "ms_max", ran ? o->step_ms.max : none);
+    pli_json_number(j, "speedup", ran ? o->speedup : none);
+    pli_json_number(j, "pop_max", ran ? o->pop_max : none);
+    pli_json_number(j, "energy_drift", o->energy_drift);
+    pli_json_number(j, "momentum_drift", o->momentum_drift);
+    pli_json_integer(j, "refined", (int64_t)o->refined);
+    pli_json_integer(j, "coarsened", (int64_t)o->coarsened);
+    if (ran)
+        pli_json_hash(j, "hash", o->hash);
+    else
+        pli_json_string(j, "hash", NULL);
+    pli_json_string(j, "name", o->name);
+    pli_json_string(j, "scene", r->cast->path);
+    pli_json_bool(j, "reference", o->is_reference);
+    pli_json_string(j, "parameters", o->parameters[0] ? o->parameters : NULL);
+    pli_json_string(j, "reason", o->reason[0] ? o->reason : NULL);
+    pli_json_number(j, "diverged_at", o->verdict == PLI_WENT_AWAY ? o->stopped_at : none);
+    pli_json_number(j, "error_hausdorff", ran ? o->error_hausdorff : none);
+    pli_json_number(j, "error_near_tool", ran ? o->error_near_tool : none);
+    pli_json_number(j, "force_error", ran ? o->force_error : none);
+    pli_json_number(j, "ms_total", ran ? o->total_ms : none);
+    pli_json_integer(j, "timed_runs", ran ? o->timed_runs : 0);
+    pli_json_bool(j, "timed_while_measuring", o->timed_with_evidence);
+    pli_json_number(j, "run_low", ran ? o->run_low : none);
+    pli_json_number(j, "run_high", ran ? o->run_high : none);
+    pli_json_number(j, "wall_over_cpu", ran ? o->busy : none);
+    pli_json_number(j, "energy_loss", o->energy_loss);
+    pli_json_number(j, "energy_added", o->energy_added);
+    pli_json_number(j, "energy_removed", o->energy_removed);
+    pli_json_integer(j, "bytes", (int64_t)o->bytes);
+    pli_json_bool(j, "repeatable", o->repeatable);
+    pli_json_bool(j, "on_front", o->on_front);
+    pli_json_end(j);
+}
+
+static PliStatus write_json(const char *path, const Result *result, int count, const char *command, PliError *err)
+{
+    PliJson j;
+    const PliStatus status = pli_json_open(&j, path, err);
+    if (status != PLI_OK) return status;
+    pli_json_begin_object(&j, NULL);
+    pli_json_integer(&j, "schema", 1);
+    pli_json_string(&j, "command", command);
+    pli_machine_json(&j);
+    pli_json_begin_array(&j, "scenes");
+    for (int k = 0; k < count; ++k) {
+        const PliComparison *c = result[k].comparison;
+        pli_json_begin_object(&j, NULL);
+        pli_json_string(&j, "scene", result[k].cast->path);
+        pli_json_string(&j, "title", result[k].cast->title);
+        pli_json_integer(&j, "steps", c->steps);
+        pli_json_number(&j, "dt", c->dt);
+        pli_json_string(&j, "clock", c->wall_clock ? "wall" : "cpu");
+        pli_json_number(&j, "largest_displacement", c->largest_displacement);
+        pli_json_number(&j, "energy_scale", c->energy_scale);
+        pli_json_number(&j, "force_scale", c->force_scale);
+        pli_json_integer(&j, "surface_points", c->point_count);
+        pli_json_end(&j);
+    }
+    pli_json_end(&j);
+    pli_json_begin_array(&j, "bodies");
+    for (int k = 0; k < count; ++k)
+        for (int b = 0; b < result[k].comparison->count; ++b) json_body(&j, &result[k], &result[k].comparison->outcome[b]);
+    return pli_json_close(&j, err);
+}
+
+static const char *in_folder(char *path, size_t size, const char *folder, const char *name)
+{
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+/// Tried before hours are spent: a file can be written there.
+static PliStatus probe_folder(const char *folder, PliError *err)
+{
+    char path[1100];
+    PliStatus status = pli_folder_make(folder, err);
+    if (status != PLI_OK) return status;
+    status = pli_file_replace(in_folder(path, sizeof path, folder, ".probe"), "", 0, err);
+    if (status == PLI_OK) remove(path);
+    if (status != PLI_OK) pli_refuse(err, status, "%s: nothing can be written into this folder: %.300s", folder, strrchr(err->text, ':') ? strrchr(err->text, ':') + 2 : "");
+    return status;
+}
+
+static PliStatus write_picture(const PliChapter *chapter, const char *path, PliError *err)
+{
+    // the instant at which the reference is bent most
+    const PliComparison *c = chapter->comparison;
+    const PliOutcome *o = &c->outcome[c->reference];
+    int best = 0;
+    double most = -1.0;
+    for (int k = 0; k < o->shot_count; ++k) {
+        const double far = o->shot[k].points ? pli_gap(o->shot[k].points, c->rest, NULL, c->point_count).max : -1.0;
+        if (far > most) most = far, best = k;
+    }
+    PliPicture *p = pli_report_panorama(chapter, best, 1200, 560);
+    if (!p) return PLI_OK; // nothing to show
+    const PliStatus status = pli_picture_write(p, path, err);
+    pli_picture_destroy(p);
+    return status;
+}
+
+/// Every file is tried, so that one that fails does not take the others with it. @return the first failure
+static PliStatus write_files(const Options *o, const Result *result, int count, const char *command, PliError *err)
+{
+    PliChapter *chapter = calloc((size_t)count, sizeof *chapter);
+    if (!chapter) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the report");
+    for (int k = 0; k < count; ++k) {
+        chapter[k] = (PliChapter){ .comparison = result[k].comparison, .title = result[k].cast->title, .scene = result[k].cast->path, .note = result[k].cast->note };
+        memcpy(chapter[k].view, result[k].cast->view, sizeof chapter[k].view);
+        memcpy(chapter[k].up, result[k].cast->up, sizeof chapter[k].up);
+    }
+    const PliMachine m = pli_machine();
+    char cores[32], date[64];
+    const time_t now = time(NULL);
+    struct tm local;
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M %Z", localtime_r(&now, &local));
+    snprintf(cores, sizeof cores, "%ld", m.cores);
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", o->threads);
+    const PliFact fact[] = { { "pliant", m.version }, { "processor", m.cpu },   { "cores", cores }, { "threads used", threads },
+                             { "vector unit", m.simd }, { "compiler", m.compiler }, { "flags", m.flags }, { "date", date } };
+    const PliReportDef def = { .chapter = chapter, .count = count, .command = command, .facts = fact, .fact_count = sizeof fact / sizeof *fact };
+    PliText html = { 0 }, bodies = { 0 }, series = { 0 };
+    PliStatus status[5];
+    PliError each[5] = { { PLI_OK, "" } };
+    char path[1100];
+    status[0] = write_json(in_folder(path, sizeof path, o->out, "compare.json"), result, count, command, &each[0]);
+    pli_report_bodies_csv(&def, &bodies);
+    status[1] = pli_text_write(&bodies, in_folder(path, sizeof path, o->out, "bodies.csv"), &each[1]);
+    pli_report_series_csv(&def, &series);
+    status[2] = pli_text_write(&series, in_folder(path, sizeof path, o->out, "series.csv"), &each[2]);
+    status[3] = pli_report_html(&def, &html);
+    if (status[3] != PLI_OK)
+        pli_refuse(&each[3], status[3], "no memory for the report");
+    else
+        status[3] = pli_text_write(&html, in_folder(path, sizeof path, o->out, "report.html"), &each[3]);
+    status[4] = write_picture(&chapter[0], in_folder(path, sizeof path, o->out, "picture.png"), &each[4]);
+    pli_text_free(&html);
+    pli_text_free(&bodies);
+    pli_text_free(&series);
+    free(chapter);
+    for (int k = 0; k < 5; ++k)
+        if (status[k] != PLI_OK) {
+            *err = each[k];
+            return status[k];
+        }
+    return PLI_OK;
+}
+
+// ---- everything ---------------------------------------------------------------------------------------------------------------
+
+static void show_progress(double part, const char *text, void *user)
+{
+    (void)user;
+    pli_cli_progress((int)(1000.0 * part), 1000, text);
+}
+
+static PliStatus run_scene(const Options *o, const PliHost *host, const char *path, Result *r, PliError *err)
+{
+    r->cast = pli_cast_load(host, path, &o->def, err);
+    if (!r->cast) return err->status;
+    PliStatus status = o->schemes ? pli_cast_choose(r->cast, o->schemes, err) : PLI_OK;
+    for (int k = 0; k < o->sweep_count && status == PLI_OK; ++k) status = pli_cast_sweep(r->cast, o->sweep[k], err);
+    if (status != PLI_OK) return status;
+    PliCompareDef def = pli_compare_default();
+    def.steps = (PliIndex)o->steps;
+    def.repeat = o->repeat;
+    def.wall_clock = o->threads > 1;
+    if (!o->quiet) def.progress = show_progress;
+    r->comparison = pli_cast_compare(r->cast, &def, err);
+    if (!o->quiet) pli_cli_progress(0, 0, NULL);
+    return r->comparison ? PLI_OK : err->status;
+}
+
+static int verdict_of(const Result *result, int count)
+{
+    int code = PLI_EXIT_OK;
+    for (int k = 0; k < count; ++k)
+        for (int b = 0; b < result[k].comparison->count; ++b) {
+            const PliOutcome *o = &result[k].comparison->outcome[b];
+            if (o->verdict == PLI_WENT_AWAY) code = PLI_EXIT_DIVERGED;
+            if (o->verdict == PLI_FINISHED && !o->repeatable && code == PLI_EXIT_OK) code = PLI_EXIT_FAILED;
+        }
+    return code;
+}
+
+static int compare_all(const Options *o, const PliHost *host, const char *command)
+{
+    Result result[MAX_SCENES] = { { 0 } };
+    PliError err = { PLI_OK, "" };
+    const bool only_json = o->json && strcmp(o->json, "-") == 0;
+    int done = 0, code = PLI_EXIT_OK;
+    if (probe_folder(o->out, &err) != PLI_OK) return pli_cli_report("compare", &err);
+    for (int k = 0; k < o->scene_count && code == PLI_EXIT_OK; ++k) {
+        if (run_scene(o, host, o->scene[k], &result[k], &err) != PLI_OK) {
+            code = pli_cli_report("compare", &err);
+            pli_comparison_destroy(result[k].comparison);
+            pli_cast_destroy(result[k].cast);
+            break;
+        }
+        ++done;
+        if (o->quiet || only_json) continue;
+        if (k > 0) puts("");
+        if (!print_result(&result[k])) code = PLI_EXIT_MEMORY;
+        fflush(stdout);
+    }
+    // what was measured before something went wrong is still written
+    if (done > 0 && write_files(o, result, done, command, &err) != PLI_OK)
+        code = pli_cli_report("compare", &err);
+    else if (done > 0 && !o->quiet)
+        fprintf(only_json ? stderr : stdout, "\nReport: %s/report.html\n", o->out);
+    if (done > 0 && o->json && write_json(o->json, result, done, command, &err) != PLI_OK) code = pli_cli_report("compare", &err);
+    if (code == PLI_EXIT_OK) code = verdict_of(result, done);
+    for (int k = 0; k < done; ++k) {
+        pli_comparison_destroy(result[k].comparison);
+        pli_cast_destroy(result[k].cast);
+    }
+    return code;
+}
+
+int pli_cmd_compare(int argc, char **argv)
+{
+    for (int i = 1; i < argc; ++i)
+        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
+            print_help();
+            return PLI_EXIT_OK;
+        }
+    Options o = { .out = "pliant-compare", .threads = 1, .def = pli_scene_default() };
+    o.def.data_path = getenv("SOFA_DATA_PATH");
+    PliText command = { 0 };
+    int code = read_options(&o, argc, argv);
+    o.def.overrides = o.set;
+    quote_command(&command, argc, argv);
+    PliHost host = pli_host_default();
+    PliPool *pool = code == PLI_EXIT_OK && o.threads > 1 ? pli_pool_create(o.threads) : NULL;
+    if (pool) pli_pool_lend(pool, &host);
+    if (code == PLI_EXIT_OK && o.threads > 1 && !pool)
+        code = pli_cli_refuse("compare", "%d threads cannot be started", o.threads);
+    else if (code == PLI_EXIT_OK)
+        code = compare_all(&o, &host, command.failed || !command.data ? "pliant compare" : command.data);
+    pli_pool_destroy(pool);
+    for (int i = 0; i < o.def.override_count; ++i) free(o.copy[i]);
+    pli_text_free(&command);
+    return code;
+}
