@@ -35,7 +35,7 @@ void Session::play(bool on)
 
 void Session::stepOnce()
 {
-    post([this] { m_stepOnce = true; });
+    post([this] { ++m_pending; });
 }
 
 void Session::playUntil(uint64_t step)
@@ -316,16 +316,16 @@ void Session::run()
         std::deque<std::function<void()>> commands;
         {
             QMutexLocker guard(&m_lock);
-            if (m_commands.empty() && !m_playing && !m_stepOnce) m_wake.wait(&m_lock, 100);
+            if (m_commands.empty() && !m_playing && !m_pending) m_wake.wait(&m_lock, 100);
             commands.swap(m_commands);
         }
         for (auto &c : commands) c();
         if (!m_scene) continue;
-        if (!m_playing && !m_stepOnce) {
+        if (!m_playing && !m_pending) {
             due = double(clock.elapsed());
             continue;
         }
-        m_stepOnce = false;
+        if (m_pending) --m_pending;
         const double now = double(clock.elapsed());
         if (m_playing && m_speed > 0 && now < due) {
             msleep((unsigned long)std::min(due - now, 20.0));

@@ -67,7 +67,8 @@ private:
     double m_speed = 1;
     Colour m_colour = Colour::Level;
     uint64_t m_until = UINT64_MAX;
-    bool m_stepOnce = false, m_diverged = false;
+    bool m_diverged = false;
+    int m_pending = 0; ///< single steps still to do
 
     PliScene *m_scene = nullptr;
     std::vector<PliSceneBody> m_bodies;
