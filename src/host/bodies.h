@@ -24,7 +24,7 @@ typedef struct PliSceneBody {
 /// Fills up to `capacity` bodies in the order of the graph; pointers live as long as the scene. @return how many there are.
 int pli_scene_bodies(PliScene *scene, PliSceneBody *out, int capacity);
 /// Every tool of the scene goes where `target` says instead of along its path; NULL gives it back to its path. It moves
-/// there within the next step. Call it between steps.
+/// there at ten radii a second at most. Call it between steps.
 void pli_scene_steer(PliScene *scene, const double target[3]);
 
 #ifdef __cplusplus

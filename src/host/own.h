@@ -28,7 +28,7 @@ PliModel *pli_model_of(PliObject *o, PliError *err);
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.
 void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
-/// A hand takes the tool: it goes to `target` within the next step. NULL: back to its path. Planes stay where they are.
+/// A hand takes the tool: it goes to `target`, at ten radii a second at most. NULL: back to its path. Planes stay where they are.
 void pli_tool_steer(PliObject *o, const double target[3]);
 
 extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops;                       // own_model.c

@@ -47,6 +47,9 @@ void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool)
     if (t->steered) {
         v3_copy(tool->position, t->hand);
         v3_copy(to, t->target);
+        // a mouse jumps, a hand does not: ten radii a second
+        const double way = v3_distance(t->hand, to), most = 10.0 * t->base.radius * dt;
+        for (int i = 0; i < 3 && way > most; ++i) to[i] = t->hand[i] + (to[i] - t->hand[i]) * most / way;
         v3_copy(t->hand, to);
     } else {
         tool_at(t, time, tool->position);
