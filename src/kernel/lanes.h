@@ -12,8 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-/// Matrices of lanes must stay in registers, and the law must be known inside the loop over packs.
+/// Matrices of lanes must stay in registers, and the law must be known inside the loop over packs. Instrumented builds are
+/// slow anyway, and take minutes to compile when everything is one function.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define W_INLINE static inline
+#else
 #define W_INLINE static inline __attribute__((always_inline))
+#endif
 
 #if PLI_LANES == 1
 
