@@ -8,8 +8,8 @@
 #include "mesh/tet.h"
 
 // Five tets a cell: one regular tet on alternate corners of the cube and four corner tets. Even and odd cells take the
-// two mirror images, so diagonals meet on every face whatever the number of cells, and the pattern has the full symmetry
-// of the cube: unlike six tets about one diagonal, no axis or diagonal is stiffer than another.
+// two mirror images, so diagonals meet on every face whatever the number of cells, and the pattern has the full
+// symmetry of the cube: unlike six tets about one diagonal, no axis or diagonal is stiffer than another.
 // Corner c of a cell is (c & 1, c >> 1 & 1, c >> 2 & 1).
 static const unsigned char pattern[2][5][4] = {
     { { 1, 2, 4, 7 }, { 0, 1, 2, 4 }, { 3, 2, 1, 7 }, { 5, 1, 4, 7 }, { 6, 4, 2, 7 } },

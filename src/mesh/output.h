@@ -7,8 +7,8 @@
 #include <locale.h>
 #include <stdio.h>
 
-/// A file that appears under its name only when it is whole: written beside it as name.tmp, then renamed. Numbers have a
-/// decimal point whatever the locale of the program.
+/// A file that appears under its name only when it is whole: written beside it as name.tmp, then renamed. Numbers have
+/// a decimal point whatever the locale of the program.
 typedef struct PliOutput {
     FILE *file;
     const char *path;

@@ -6,8 +6,8 @@
 
 #include <locale.h>
 
-// The bytes of one file, read in order: words and numbers of a text, or numbers of a binary block. Only this
-// and the XML scanner look at raw bytes: every read is checked against the end, and every refusal says where it happened.
+// The bytes of one file, read in order: words and numbers of a text, or numbers of a binary block. Only this and the
+// XML scanner look at raw bytes: every read is checked against the end, and every refusal says where it happened.
 
 /// Types a binary block may hold; a text has only the value.
 typedef enum PliScalar {

@@ -106,8 +106,10 @@ static void announce(PliOutput *o, const char *type, const char *name, int compo
 {
     fprintf(o->file, "<DataArray type=\"%s\" Name=\"", type);
     pli_output_escaped(o, name);
-    fprintf(o->file, "\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%" PRIu64 "\"/>\n", components,
-            *offset);
+    fputc('"', o->file);
+    // left out for scalars: VTK reads both, some readers make a column of a lone component
+    if (components > 1) fprintf(o->file, " NumberOfComponents=\"%d\"", components);
+    fprintf(o->file, " format=\"appended\" offset=\"%" PRIu64 "\"/>\n", *offset);
     *offset += 8 + bytes;
 }
 

@@ -4,7 +4,7 @@
 
 #include "mesh/source.h"
 
-// Just enough XML to find the arrays of a VTK file. A parser of whole documents cannot be used: appended raw data is not
+// Just enough XML to find the arrays of a VTK file. A parser of whole documents cannot be used: appended raw data is no
 // XML. No entities, no DTD, no recursion.
 
 enum { PLI_XML_ATTRIBUTES = 24 };
@@ -16,7 +16,7 @@ typedef struct PliXmlTag {
     bool empty;  ///< <name/>
 } PliXmlTag;
 
-/// Next tag, passing text, comments and <?...?>; the source stands right behind it. *found: false at the end of the file.
+/// Next tag, passing text, comments and <?...?>; the source stands right behind it. *found: false at the end.
 bool pli_xml_next(PliSource *s, PliXmlTag *tag, bool *found);
 /// Value of an attribute, or an empty slice with text NULL.
 PliSlice pli_xml_attribute(const PliXmlTag *tag, const char *key);

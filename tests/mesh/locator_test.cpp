@@ -26,7 +26,8 @@ double slow_distance(const PliMesh &m, PliIndex t, const double p[3])
     for (int sweep = 0; sweep < 400; ++sweep)
         for (int i = 0; i < 4; ++i)
             for (int j = i + 1; j < 4; ++j) {
-                for (int a = 0; a < 3; ++a) d[a] = p[a] - (w[0] * c[0][a] + w[1] * c[1][a] + w[2] * c[2][a] + w[3] * c[3][a]);
+                for (int a = 0; a < 3; ++a)
+                    d[a] = p[a] - (w[0] * c[0][a] + w[1] * c[1][a] + w[2] * c[2][a] + w[3] * c[3][a]);
                 double e[3];
                 v3_sub(e, c[i], c[j]);
                 const double s = std::clamp(v3_dot(d, e) / v3_dot(e, e), -w[i], w[j]);

@@ -43,7 +43,8 @@ TEST(MeshBox, ConformsFillsAndIsPositive)
 {
     for (auto cells : { std::array<PliIndex, 3>{ 1, 1, 1 }, { 2, 3, 4 }, { 5, 1, 2 }, { 4, 4, 4 }, { 1, 7, 3 } })
         for (double jitter : { 0.0, 0.1, 0.3 }) {
-            MeshPtr m = make_box(cells, { -1, 0, 2 }, { cells[0] - 1.0, double(cells[1]), cells[2] * 2.0 + 2 }, jitter, 7);
+            MeshPtr m = make_box(cells, { -1, 0, 2 }, { cells[0] - 1.0, double(cells[1]), cells[2] * 2.0 + 2 }, jitter,
+                                 7);
             ASSERT_TRUE(m);
             EXPECT_EQ(m->point_count, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1));
             EXPECT_EQ(m->tet_count, 5 * cells[0] * cells[1] * cells[2]);
@@ -62,8 +63,10 @@ TEST(MeshBox, ConformsFillsAndIsPositive)
 
 TEST(MeshBox, JitterMovesOnlyInteriorNodesAndStaysNear)
 {
-    MeshPtr flat = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0, 1), m = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0.3, 1);
-    MeshPtr same = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0.3, 1), other = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0.3, 2);
+    MeshPtr flat = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0, 1),
+            m = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0.3, 1);
+    MeshPtr same = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0.3, 1),
+            other = make_box({ 6, 5, 4 }, { 0, 0, 0 }, { 6, 5, 4 }, 0.3, 2);
     int moved = 0;
     bool differs = false;
     for (PliIndex i = 0; i < m->point_count; ++i) {

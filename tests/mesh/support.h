@@ -17,8 +17,8 @@ struct MeshDelete {
 using MeshPtr = std::unique_ptr<PliMesh, MeshDelete>;
 using LocatorPtr = std::unique_ptr<PliLocator, MeshDelete>;
 
-inline MeshPtr make_box(std::array<PliIndex, 3> cells, std::array<double, 3> min, std::array<double, 3> max, double jitter = 0,
-                        uint64_t seed = 0)
+inline MeshPtr make_box(std::array<PliIndex, 3> cells, std::array<double, 3> min, std::array<double, 3> max,
+                        double jitter = 0, uint64_t seed = 0)
 {
     PliHost host = pli_host_default();
     PliBoxDef d{};
