@@ -15,7 +15,7 @@ fi
 # every scheme on one object, once there is such a scene; until then the cases with known answers
 demo=$root/scenes/compare/poked_liver.scn
 if [[ -f $demo ]]; then
-    exec "$build/bin/pliant" compare "$demo"
+    exec "$build/bin/pliant" compare "$demo" --out "$root/out/demo"
 fi
 say "running the cases with known answers; './run.sh --help' names the other commands"
 exec "$build/bin/pliant" verify
