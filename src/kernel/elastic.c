@@ -191,6 +191,7 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
     for (PliIndex n = base; count && n < first[count]; ++n)
         if (point[n] >= point_count) return PLI_BAD_ARGUMENT;
 
+    e->sample_bulk = false;
     e->sample_count = count;
     e->sample_packs = packs_of(count);
     e->sample_points = point_count;
@@ -211,9 +212,20 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
             for (int k = 0; k < 6; ++k) p->s0[k][lane] = live && s0 ? s0[6 * (size_t)s + k] : 0.0;
             p->volume[lane] = live ? volume[s] : 0.0;
             p->weight[lane] = live ? volume[s] * (stiffness ? stiffness[s] : 1.0) : 0.0;
+            p->bulk[lane] = 0.0;
         }
     }
     return PLI_OK;
+}
+
+void pli_elastic_set_sample_bulk(PliElastic *e, const double *bulk)
+{
+    e->sample_bulk = bulk != NULL;
+    e->linearized = false;
+    for (PliIndex s = 0; s < e->sample_count; ++s) {
+        PliSamplePack *p = &e->sample[s / PACK];
+        p->bulk[s % PACK] = bulk ? bulk[s] * p->volume[s % PACK] : 0.0;
+    }
 }
 
 /// Cuts the list into chunks and decides where every corner goes.
@@ -526,6 +538,27 @@ static void contract(const double C[81], const double *grad, PliIndex n, double 
         }
 }
 
+/// C[(i, k), (j, l)] = -V dP_ik / dF_jl of a sample, offsets and extra bulk included.
+static void sample_tangent(const PliElastic *e, PliIndex s, double C[81])
+{
+    const PliSamplePack *p = &e->sample[s / PACK];
+    const PliIndex lane = s % PACK;
+    double v[9];
+    for (int k = 0; k < 9; ++k) v[k] = e->sample_tangent[s / PACK].v[k][lane];
+    tangent_matrix(&e->sample_tangent[s / PACK], lane, v, C);
+    // dP += dF s0: couples equal components only
+    const int sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k)
+            for (int l = 0; l < 3; ++l) C[9 * (3 * i + k) + 3 * i + l] -= p->volume[lane] * p->s0[sym[3 * k + l]][lane];
+    if (!e->sample_bulk || p->bulk[lane] == 0.0) return;
+    const double stiff = -p->bulk[lane] * e->lame.bulk;
+    double F[9], trace = -1.5;
+    for (int q = 0; q < 9; ++q) F[q] = p->f[q][lane], trace += 0.5 * F[q] * F[q];
+    for (int q = 0; q < 9; ++q)
+        for (int r = 0; r < 9; ++r) C[9 * q + r] += stiff * (F[q] * F[r] + (q == r ? trace : 0.0));
+}
+
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user)
 {
     if (!e->linearized) return;
@@ -543,17 +576,49 @@ void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *u
         fn(corner, 4, e->matrix, user);
     }
     for (PliIndex s = 0; s < e->sample_count; ++s) {
-        const PliSamplePack *p = &e->sample[s / PACK];
-        PliIndex lane = s % PACK, from = e->sample_first[s], n = e->sample_first[s + 1] - from;
-        double C[81], v[9];
-        for (int k = 0; k < 9; ++k) v[k] = e->sample_tangent[s / PACK].v[k][lane];
-        tangent_matrix(&e->sample_tangent[s / PACK], lane, v, C);
-        // dP += dF s0: couples equal components only
-        const int sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
-        for (int i = 0; i < 3; ++i)
-            for (int k = 0; k < 3; ++k)
-                for (int l = 0; l < 3; ++l) C[9 * (3 * i + k) + 3 * i + l] -= p->volume[lane] * p->s0[sym[3 * k + l]][lane];
+        const PliIndex from = e->sample_first[s], n = e->sample_first[s + 1] - from;
+        double C[81];
+        sample_tangent(e, s, C);
         contract(C, e->sample_grad + 3 * (size_t)from, n, e->matrix_half, e->matrix);
         fn(e->sample_point + from, n, e->matrix, user);
+    }
+}
+
+void pli_elastic_add_dense(const PliElastic *e, double k, PliIndex points, double *a, size_t stride)
+{
+    if (!e->linearized) return;
+    for (PliIndex s = 0; s < e->sample_count; ++s) {
+        const PliIndex from = e->sample_first[s];
+        double C[81];
+        sample_tangent(e, s, C);
+        for (int q = 0; q < 81; ++q) C[q] *= k;
+        e->kernel->sample_dense(C, e->sample_point + from, e->sample_grad + 3 * (size_t)from, e->sample_first[s + 1] - from, points, a, stride);
+    }
+}
+
+void pli_elastic_add_group_blocks(const PliElastic *e, double k, PliIndex group, double *blocks)
+{
+    if (!e->linearized) return;
+    const size_t width = 3 * (size_t)group;
+    for (PliIndex s = 0; s < e->sample_count; ++s) {
+        const PliIndex from = e->sample_first[s], to = e->sample_first[s + 1];
+        double C[81];
+        sample_tangent(e, s, C);
+        for (PliIndex p = from; p < to; ++p) {
+            const double *gp = e->sample_grad + 3 * (size_t)p;
+            const PliIndex block = e->sample_point[p] / group;
+            double *out = blocks + width * width * block, h[27];
+            for (int i = 0; i < 3; ++i)
+                for (int jl = 0; jl < 9; ++jl) h[9 * i + jl] = k * (gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl]);
+            // entries of one group usually stand together: look both ways from p
+            for (int way = -1; way <= 1; way += 2)
+                for (PliIndex q = way < 0 ? p : p + 1; q >= from && q < to && e->sample_point[q] / group == block; q += (PliIndex)way) {
+                    const double *gq = e->sample_grad + 3 * (size_t)q;
+                    const size_t row = e->sample_point[p] % group, column = e->sample_point[q] % group;
+                    for (size_t i = 0; i < 3; ++i)
+                        for (size_t j = 0; j < 3; ++j) out[(i * group + row) * width + j * group + column] += v3_dot(h + 9 * i + 3 * j, gq);
+                    if (q == 0 && way < 0) break;
+                }
+        }
     }
 }

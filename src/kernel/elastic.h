@@ -43,6 +43,11 @@ PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex cou
 PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
                                   const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0);
 
+/// Adds the energy bulk[s] lambda V tr(E)^2 / 2 to sample s of the list given last (lambda: the material's first Lame constant;
+/// any sign; NULL: none). With -a on the samples of a region and +a on one at its centre that has no stiffness of its own, the
+/// region resists changes of its mean volume fully and of their distribution by 1 - a: the remedy of Poisson locking.
+void pli_elastic_set_sample_bulk(PliElastic *e, const double *bulk);
+
 /// f += elastic (and, with v, viscous) forces on points [0, point_count).
 void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, double *f);
 /// -V P of every sample at the last add_force (shape [sample_count, 9], row-major), until the next call: what schemes that judge
@@ -58,6 +63,12 @@ void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *d
 /// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending: tets, then samples.
 typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
+/// The same for samples only, summed straight into a dense matrix: a += k K, lower triangle, unknown c * points + p for component
+/// c of point p, `stride` doubles per row. Fast where samples list their points in runs of four consecutive numbers.
+void pli_elastic_add_dense(const PliElastic *e, double k, PliIndex points, double *a, size_t stride);
+/// blocks += k times the diagonal blocks of K of `group` consecutive points each: [points / group, 3 group, 3 group], unknown
+/// c * group + p within a block. Samples only.
+void pli_elastic_add_group_blocks(const PliElastic *e, double k, PliIndex group, double *blocks);
 double pli_elastic_energy(const PliElastic *e, const double *x);
 /// Number of elements with det F <= 0 or not a number, and the first of them in the caller's list (PLI_NONE if none);
 /// samples are numbered after the tets.

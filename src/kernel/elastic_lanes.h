@@ -299,6 +299,17 @@ W_INLINE void store_stress(const PliElastic *e, PliIndex at, const W P[9])
         for (int k = 0; k < 9; ++k) e->sample_stress[9 * (size_t)(at + lane) + k] = out[k][lane];
 }
 
+/// tr E and F : G.
+W_INLINE W trace_strain(const W F[9])
+{
+    return 0.5 * (((F[0] * F[0] + F[3] * F[3] + F[6] * F[6]) - 1.0) + ((F[1] * F[1] + F[4] * F[4] + F[7] * F[7]) - 1.0) +
+                  ((F[2] * F[2] + F[5] * F[5] + F[8] * F[8]) - 1.0));
+}
+W_INLINE W double_dot(const W F[9], const W G[9])
+{
+    return (F[0] * G[0] + F[1] * G[1] + F[2] * G[2]) + (F[3] * G[3] + F[4] * G[4] + F[5] * G[5]) + (F[6] * G[6] + F[7] * G[7] + F[8] * G[8]);
+}
+
 static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v)
 {
     _Alignas(64) double all[9][PACK], rate[9][PACK];
@@ -311,11 +322,18 @@ static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliInde
             W F[9], P[9], S[6], k = 0.0 - w_load(&p->weight[lane]), volume = 0.0 - w_load(&p->volume[lane]);
             load_sample(p, lane, all, F);
             for (int i = 0; i < 6; ++i) S[i] = volume * w_load(&p->s0[i][lane]);
+            W Fd[9];
             if (damped) {
-                W Fd[9], more[6];
+                W more[6];
                 for (int i = 0; i < 9; ++i) Fd[i] = w_load(&rate[i][lane]);
                 viscous_stress(&e->lame, F, Fd, k, more);
                 for (int i = 0; i < 6; ++i) S[i] = S[i] + more[i];
+            }
+            if (e->sample_bulk) {
+                W press = e->lame.bulk * trace_strain(F);
+                if (damped) press = press + e->lame.viscous_lambda * double_dot(F, Fd);
+                press = (0.0 - w_load(&p->bulk[lane])) * press;
+                for (int i = 0; i < 3; ++i) S[i] = S[i] + press;
             }
             Polar turn;
             if (e->def.material.law == PLI_COROT) {
@@ -332,12 +350,13 @@ static void lanes_sample_linearize(const PliElastic *e, PliIndex first_pack, Pli
 {
     _Alignas(64) double all[9][PACK];
     for (PliIndex n = first_pack; n < last_pack; ++n) {
-        const PliSamplePack *p = &e->sample[n];
+        PliSamplePack *p = &e->sample[n];
         sample_gradients(e, n, x, all);
         for (int lane = 0; lane < PACK; lane += PLI_LANES) {
             W F[9];
             Tangent t;
             load_sample(p, lane, all, F);
+            for (int i = 0; i < 9 && e->sample_bulk; ++i) w_store(&p->f[i][lane], F[i]);
             law_tangent(e->def.material.law, &e->lame, F, 0.0 - w_load(&p->weight[lane]), e->project, &t);
             store_tangent(&e->sample_tangent[n], lane, &t);
         }
@@ -369,6 +388,13 @@ static void lanes_sample_dforce(const PliElastic *e, PliIndex first_pack, PliInd
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j) G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
             times_symmetric(dF, S, P);
+            if (e->sample_bulk) {
+                // d(press F) = press dF + (F : dF) F
+                W at[9], bulk = ((0.0 - factor) * e->lame.bulk) * w_load(&p->bulk[lane]);
+                for (int i = 0; i < 9; ++i) at[i] = w_load(&p->f[i][lane]);
+                W press = bulk * trace_strain(at), stretch = bulk * double_dot(at, dF);
+                for (int i = 0; i < 9; ++i) P[i] = P[i] + (press * dF[i] + stretch * at[i]);
+            }
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j)
                     P[3 * i + j] = P[3 * i + j] + (G[3 * i] * v[3 * j] + G[3 * i + 1] * v[3 * j + 1] + G[3 * i + 2] * v[3 * j + 2]);
@@ -389,6 +415,10 @@ static double lanes_sample_energy(const PliElastic *e, PliIndex first_pack, PliI
             load_sample(p, lane, all, F);
             for (int i = 0; i < 6; ++i) S[i] = w_load(&p->s0[i][lane]);
             W own = w_load(&p->weight[lane]) * law_energy(e->def.material.law, &e->lame, F);
+            if (e->sample_bulk) {
+                W trace = trace_strain(F);
+                own = own + (0.5 * e->lame.bulk) * w_load(&p->bulk[lane]) * (trace * trace);
+            }
             sum = add_lanes(sum, own + w_load(&p->volume[lane]) * prestress_energy(F, S));
         }
     }
@@ -410,11 +440,45 @@ static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, 
     return found;
 }
 
+/// Points in runs of four consecutive numbers: four columns at a time.
+static void lanes_sample_dense(const double C[81], const PliIndex *point, const double *grad, PliIndex n, PliIndex points, double *a, size_t stride)
+{
+    enum { MOST = 256 };
+    double g[3][MOST];
+    bool runs = n % 4 == 0 && n <= MOST;
+    for (PliIndex k = 0; runs && k < n; ++k) {
+        if (point[k] != point[k / 4 * 4] + k % 4 || (k >= 4 && point[k] <= point[k - 4])) runs = false;
+        for (int c = 0; c < 3; ++c) g[c][k] = grad[3 * (size_t)k + (size_t)c];
+    }
+    for (PliIndex p = 0; p < n; ++p) {
+        const double *gp = grad + 3 * (size_t)p;
+        for (int i = 0; i < 3; ++i) {
+            double *row = a + ((size_t)i * points + point[p]) * stride;
+            double h[9];
+            for (int jl = 0; jl < 9; ++jl) h[jl] = gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl];
+            for (int j = 0; j <= i; ++j) {
+                double *out = row + (size_t)j * points;
+                const double h0 = h[3 * j], h1 = h[3 * j + 1], h2 = h[3 * j + 2];
+                if (!runs) {
+                    for (PliIndex q = 0; q < n; ++q)
+                        if (j < i || point[q] <= point[p]) out[point[q]] += h0 * grad[3 * (size_t)q] + h1 * grad[3 * (size_t)q + 1] + h2 * grad[3 * (size_t)q + 2];
+                    continue;
+                }
+                const PliIndex last = j < i ? n : p / 4 * 4 + 4;
+                for (PliIndex q = 0; q < last; q += 4) {
+                    double *to = out + point[q];
+                    for (int t = 0; t < 4; ++t) to[t] += h0 * g[0][q + (PliIndex)t] + h1 * g[1][q + (PliIndex)t] + h2 * g[2][q + (PliIndex)t];
+                }
+            }
+        }
+    }
+}
+
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
         .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,        \
-        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
+        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize, .sample_dense = lanes_sample_dense,                              \
         .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted                                 \
     }
 

@@ -36,6 +36,8 @@ typedef struct PliSamplePack {
     double f0[9][PACK], s0[6][PACK];
     double weight[PACK]; ///< volume x stiffness
     double volume[PACK]; ///< of s0, which stiffness does not scale
+    double bulk[PACK];   ///< volume x factor of lambda in the extra volumetric energy
+    double f[9][PACK];   ///< F at the last linearize, only with bulk
 } PliSamplePack;
 
 /// Constants of the law. neo-Hookean: mu and lambda are the reparametrised ones of Smith et al. 2018, section 3.4.
@@ -43,6 +45,7 @@ typedef struct PliLame {
     double mu, lambda;
     double alpha, rest_energy;       ///< neo-Hookean
     double viscous_mu, viscous_lambda; ///< Pa s, from the true Lame constants
+    double bulk;                       ///< the true lambda
 } PliLame;
 
 typedef struct PliElasticKernel PliElasticKernel;
@@ -76,6 +79,7 @@ struct PliElastic {
     PliIndex *sample_first, *sample_point; ///< entries
     double *sample_grad;
     double *sample_stress; ///< [sample_capacity, 9], -V P of the last evaluation
+    bool sample_bulk;      ///< some sample has an extra volumetric energy
     PliIndex *entry_first, *entry_list, *entry_sample; ///< entries of each point, only with more than one worker
     bool entries_listed;
 
@@ -94,6 +98,8 @@ struct PliElasticKernel {
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
     void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v);
     void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);
+    /// a += (sum over k, l of grad_a[k] C[ik, jl] grad_b[l]) for all pairs of entries, lower triangle, see pli_elastic_add_dense.
+    void (*sample_dense)(const double C[81], const PliIndex *point, const double *grad, PliIndex n, PliIndex points, double *a, size_t stride);
     void (*sample_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);

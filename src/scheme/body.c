@@ -66,6 +66,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     b->fixed = *fixed;
     b->bytes = sizeof *b;
     b->system.host = *host;
+    b->system.group = fixed->group;
     b->size = diagonal_of(fixed->rest, fixed->dof_count);
     PliElasticDef elastic = { .material = def->material,
                               .simd = pli_simd_best(),
@@ -82,7 +83,8 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     copy_definition(b);
     if (def->integrator == PLI_IMPLICIT && def->linear_solver == PLI_SOLVE_LDL) {
         b->implicit.matrix = pli_block_matrix_create(host);
-        if (!b->implicit.matrix) goto fail;
+        if (fixed->group > 1) b->implicit.dense = pli_dense_create(host);
+        if (!b->implicit.matrix || (fixed->group > 1 && !b->implicit.dense)) goto fail;
     }
     ops->reset(self);
     pli_body_recut(b);
@@ -104,6 +106,7 @@ void pli_body_destroy(PliBody *b)
     if (b->skin) PLI_FREE(&host, b->skin_before, 3 * (size_t)b->skin->point_count);
     pli_skin_destroy(b->skin);
     pli_block_matrix_destroy(b->implicit.matrix);
+    pli_dense_destroy(b->implicit.dense);
     pli_elastic_destroy(b->system.elastic);
     pli_live_destroy(b);
     b->ops->destroy(b->self, &host);
@@ -348,7 +351,7 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
     if (implicit) {
-        pli_block_matrix_solve(b->implicit.matrix, l->f, b->work);
+        pli_implicit_solve(&b->system, &b->implicit, l->f, b->work);
         memcpy(l->f, b->work, 3 * (size_t)active * sizeof(double));
     }
     memset(dv, 0, 3 * (size_t)b->fixed.dof_count * sizeof *dv);

@@ -47,7 +47,7 @@ PliStatus pli_live_create(PliBody *b)
     b->full_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->full_v = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->full_f = TAKE(b, 3 * (size_t)st->dof_count, double);
-    if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
+    if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points, st->group), double);
     const void *all[] = { l->dof, l->position, l->slave_first, l->slave_column, l->slave_weight, l->mass, l->inv_mass, l->load, l->fixed, l->mass_first,
                           l->mass_column, l->mass_value, l->corner, l->element, l->volume, l->sample_point, l->x, l->v, l->f, l->f_ext, l->x_saved,
                           l->v_saved, b->is_fixed, b->element_step, b->tick_scratch, b->full_x, b->full_v, b->full_f };
@@ -93,7 +93,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->full_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->full_v, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->full_f, 3 * (size_t)st->dof_count);
-    PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points));
+    PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points, st->group));
 }
 
 // Tick groups: an element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
@@ -173,6 +173,7 @@ void pli_body_recut(PliBody *b)
         for (PliIndex k = 0; k < entries; ++k) l->sample_point[k] = l->position[cut.sample_dof[k]];
         (void)pli_elastic_set_samples(s->elastic, points, cut.sample_count, cut.sample_first, l->sample_point, cut.sample_grad, cut.sample_volume,
                                       cut.sample_stiffness, cut.sample_f0, cut.sample_s0);
+        if (cut.sample_bulk) pli_elastic_set_sample_bulk(s->elastic, cut.sample_bulk);
     }
     s->active_count = cut.active_count;
     s->slave_count = cut.slave_count;

@@ -277,6 +277,7 @@ PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliErro
         .sample_entry_capacity = s->sample_entry_capacity,
         .mass_entry_capacity = s->mass_capacity,
         .mass = s->mass->total,
+        .group = 4,
         .surface_points = s->surface_points,
         .surface_point_count = s->surface_point_count,
         .surface_tris = s->surface_tris,

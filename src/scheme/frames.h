@@ -47,9 +47,10 @@ typedef struct PliFrames {
     PliIndex *mass_first, *mass_column;
     double *mass_value;
     PliIndex *sample_first, *sample_dof;
-    double *sample_grad, *sample_volume, *sample_stiffness, *sample_mix;
+    double *sample_grad, *sample_volume, *sample_stiffness, *sample_bulk;
     PliIndex active_count, sample_count, sample_capacity;
     size_t mass_capacity, sample_entry_capacity;
+    bool has_antilock;
     uint64_t cut_revision; ///< of the graph
 
     // adaptation

@@ -67,11 +67,15 @@ static void all_forces(PliFrames *s, PliBody *body, const double *x, const doubl
         memset(sys->f + 3 * (size_t)i, 0, 3 * sizeof *sys->f);
     }
     pli_elastic_add_force(sys->elastic, sys->x, sys->material_damping > 0.0 ? sys->v : NULL, sys->f);
-    const double *stress = pli_elastic_sample_stress(sys->elastic);
+    const double *stress = pli_elastic_sample_stress(sys->elastic), *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * r->count;
     for (PliIndex i = 0; i < r->count; ++i) {
         const PliIndex own = r->frame_first[i + 1] - r->frame_first[i];
+        const bool fifth = s->has_antilock && r->antilock[i];
         for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
-            const double *p = stress + 9 * ((size_t)PLI_REGION_SAMPLES * i + m), *grad = r->grad + r->grad_first[i] + 12 * (size_t)m * own;
+            const double *at = stress + 9 * ((size_t)PLI_REGION_SAMPLES * i + m), *grad = r->grad + r->grad_first[i] + 12 * (size_t)m * own;
+            double p[9];
+            // the gradient at the centre is the mean of the four
+            for (int k = 0; k < 9; ++k) p[k] = at[k] + (fifth ? 0.25 * centre[k] : 0.0);
             for (PliIndex k = 0; k < own; ++k)
                 for (PliIndex c = 0; c < 4; ++c) {
                     const double *g = grad + 12 * (size_t)k + 3 * c;
@@ -79,6 +83,7 @@ static void all_forces(PliFrames *s, PliBody *body, const double *x, const doubl
                     for (int a = 0; a < 3; ++a) f[a] += p[3 * a] * g[0] + p[3 * a + 1] * g[1] + p[3 * a + 2] * g[2];
                 }
         }
+        if (fifth) centre += 9;
     }
     for (PliIndex i = 0; i < s->dof_count; ++i) v3_madd(s->force + 3 * (size_t)i, s->load[i], sys->gravity);
     pli_body_add_outside_forces(body, x, v, s->force);

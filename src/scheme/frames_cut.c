@@ -24,8 +24,9 @@ PliStatus pli_frames_cut_create(PliFrames *s)
         s->pack[i].capacity = most;
         s->pack_capacity += most;
     }
-    s->sample_capacity = 5 * r->count;
-    s->sample_entry_capacity = 5 * 4 * s->pack_capacity;
+    for (PliIndex i = 0; i < r->count; ++i) s->has_antilock |= r->antilock[i] && s->def.base.material.poisson > 0.0;
+    s->sample_capacity = (s->has_antilock ? 5 : 4) * r->count;
+    s->sample_entry_capacity = (s->has_antilock ? 5 : 4) * 4 * s->pack_capacity;
     const size_t pairs = s->mass->first[n];
     s->mass_capacity = 16 * (n * n < 2 * pairs + 32 * n ? n * n : 2 * pairs + 32 * n);
     s->pack_column = PLI_NEW(h, s->pack_capacity, PliIndex);
@@ -41,7 +42,7 @@ PliStatus pli_frames_cut_create(PliFrames *s)
     s->sample_grad = PLI_NEW(h, 3 * s->sample_entry_capacity, double);
     s->sample_volume = PLI_NEW(h, s->sample_capacity, double);
     s->sample_stiffness = PLI_NEW(h, s->sample_capacity, double);
-    s->sample_mix = PLI_NEW(h, 2 * (size_t)s->sample_capacity, double);
+    s->sample_bulk = PLI_NEW(h, s->sample_capacity, double);
     s->slot = PLI_NEW(h, n, PliIndex);
     s->dense = PLI_NEW(h, 16 * n, double);
     s->row_first = PLI_NEW(h, n + 2, PliIndex);
@@ -54,7 +55,7 @@ PliStatus pli_frames_cut_create(PliFrames *s)
         if (!s->mark[k] || !s->list[k]) return PLI_OUT_OF_MEMORY;
     }
     const bool ok = s->pack_column && s->pack_grad && s->active && s->cut_mass && s->cut_load && s->mass_first && s->mass_column && s->mass_value &&
-                    s->sample_first && s->sample_dof && s->sample_grad && s->sample_volume && s->sample_stiffness && s->sample_mix && s->slot && s->dense &&
+                    s->sample_first && s->sample_dof && s->sample_grad && s->sample_volume && s->sample_stiffness && s->sample_bulk && s->slot && s->dense &&
                     s->row_first && s->row_item && s->row_entry && s->product;
     if (!ok) return PLI_OUT_OF_MEMORY;
     memset(s->slot, 0xff, n * sizeof *s->slot);
@@ -79,7 +80,7 @@ void pli_frames_cut_destroy(PliFrames *s)
     PLI_FREE(h, s->sample_grad, 3 * s->sample_entry_capacity);
     PLI_FREE(h, s->sample_volume, s->sample_capacity);
     PLI_FREE(h, s->sample_stiffness, s->sample_capacity);
-    PLI_FREE(h, s->sample_mix, 2 * (size_t)s->sample_capacity);
+    PLI_FREE(h, s->sample_bulk, s->sample_capacity);
     PLI_FREE(h, s->slot, n);
     PLI_FREE(h, s->dense, 16 * n);
     PLI_FREE(h, s->row_first, n + 2);
@@ -165,6 +166,7 @@ static bool contract_samples(PliFrames *s)
     const PliFrameRegions *r = s->regions;
     for (PliIndex i = 0; i < r->count; ++i)
         if ((s->pack[i].stamp == 0 || is_stale(s, i)) && !contract_region(s, i)) return false;
+    const double share = 2.0 * s->def.base.material.poisson; // 1 - lambda' / lambda, lambda' = 2 mu nu
     PliIndex sample = 0;
     size_t entry = 0;
     for (PliIndex i = 0; i < r->count; ++i) {
@@ -173,11 +175,27 @@ static bool contract_samples(PliFrames *s)
         for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
             s->sample_first[sample] = (PliIndex)entry;
             s->sample_volume[sample] = r->volume[i] / PLI_REGION_SAMPLES;
+            s->sample_bulk[sample] = r->antilock[i] ? -share * r->stiffness[i] : 0.0;
             s->sample_stiffness[sample++] = r->stiffness[i];
             memcpy(s->sample_grad + 3 * entry, grad + 12 * (size_t)m * p->used, 12 * (size_t)p->used * sizeof *grad);
             for (PliIndex k = 0; k < p->used; ++k)
                 for (PliIndex c = 0; c < 4; ++c) s->sample_dof[entry++] = 4 * s->pack_column[p->first + k] + c;
         }
+    }
+    // selective lambda: what the four samples of a region gave up resists at its centre
+    for (PliIndex i = 0; i < r->count; ++i) {
+        if (!s->has_antilock || !r->antilock[i]) continue;
+        const PliFramePack *p = &s->pack[i];
+        const double *grad = s->pack_grad + 48 * p->first;
+        const size_t width = 12 * (size_t)p->used;
+        s->sample_first[sample] = (PliIndex)entry;
+        s->sample_volume[sample] = r->volume[i];
+        s->sample_stiffness[sample] = 0.0;
+        s->sample_bulk[sample++] = share * r->stiffness[i];
+        for (size_t k = 0; k < width; ++k)
+            s->sample_grad[3 * entry + k] = 0.25 * (grad[k] + grad[width + k] + grad[2 * width + k] + grad[3 * width + k]);
+        for (PliIndex k = 0; k < p->used; ++k)
+            for (PliIndex c = 0; c < 4; ++c) s->sample_dof[entry++] = 4 * s->pack_column[p->first + k] + c;
     }
     s->sample_first[sample] = (PliIndex)entry;
     s->sample_count = sample;
@@ -338,5 +356,6 @@ void pli_frames_cut(void *self, PliCut *cut)
         .sample_grad = s->sample_grad,
         .sample_volume = s->sample_volume,
         .sample_stiffness = s->sample_stiffness,
+        .sample_bulk = s->has_antilock ? s->sample_bulk : NULL,
     };
 }

@@ -337,6 +337,27 @@ static int compare_indices(const void *p, const void *q)
     return a < b ? -1 : a > b;
 }
 
+// Weights that vary along one direction only: transverse contraction cannot follow the bending strain there. True when one
+// direction carries 98 % of the squared gradients of the weights.
+static bool varies_one_way(const double *grad, PliIndex slots)
+{
+    double m[9] = { 0.0 }, x[3] = { 0.3, 0.5, 0.8 }, y[3], trace, most = 0.0;
+    for (int c = 0; c < 4; ++c)
+        for (PliIndex k = 0; k < slots; ++k) {
+            const double *g = grad + 12 * ((size_t)c * slots + k) + 9;
+            for (int a = 0; a < 9; ++a) m[a] += g[a / 3] * g[a % 3];
+        }
+    trace = m[0] + m[4] + m[8];
+    for (int pass = 0; pass < 60; ++pass) {
+        m3_apply(y, m, x);
+        most = v3_norm(y);
+        if (!(most > 0.0)) return false;
+        v3_copy(x, y);
+        v3_scale(x, 1.0 / most);
+    }
+    return most > 0.98 * trace;
+}
+
 static PliStatus emit(Splitter *s, const Piece *p, PliAntilock antilock)
 {
     PliFrameRegions *r = s->r;
@@ -382,8 +403,7 @@ static PliStatus emit(Splitter *s, const Piece *p, PliAntilock antilock)
     r->grad_first[region + 1] = r->grad_first[region] + 48 * (size_t)slots;
     r->volume[region] = volume;
     r->stiffness[region] = weight / volume;
-    // two frames vary along one direction: transverse contraction cannot follow the bending strain there
-    r->antilock[region] = antilock == PLI_ANTILOCK_ON || (antilock == PLI_ANTILOCK_AUTO && slots == 2);
+    r->antilock[region] = antilock == PLI_ANTILOCK_ON || (antilock == PLI_ANTILOCK_AUTO && varies_one_way(grad, slots));
     r->node[p->node].leaf = region;
     forget_frames(s, slots);
     return PLI_OK;

@@ -34,6 +34,7 @@ typedef struct PliCut {
     PliIndex sample_count;
     const PliIndex *sample_first, *sample_dof;
     const double *sample_grad, *sample_volume, *sample_stiffness, *sample_f0, *sample_s0;
+    const double *sample_bulk; ///< see pli_elastic_set_sample_bulk, or NULL
 } PliCut;
 
 /// What never changes after creation.
@@ -42,6 +43,7 @@ typedef struct PliSchemeStatic {
     const double *rest;         ///< dof_count Vec3
     const uint8_t *dof_level;
     int level_count;
+    PliIndex group;             ///< consecutive dofs that belong together (frames: 4), see PliSystem; 0: none
     double mass;                ///< kg, when it is not the sum of the loads (bases that do not sum to one); 0: it is
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     const PliIndex *tets;       ///< all levels, in dof numbers

@@ -7,11 +7,13 @@
 
 #include "solver/system.h"
 
-size_t pli_implicit_workspace(PliIndex point_capacity)
+enum { DENSE_UNKNOWNS = 4200 }; ///< above, memory and n^3 speak for iterations
+
+size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group)
 {
-    const size_t n = 3 * (size_t)point_capacity;
+    const size_t n = 3 * (size_t)point_capacity, blocks = group > 1 ? 3 * group * n : 0;
     const size_t cg = pli_cg_workspace((PliIndex)n), minres = pli_minres_workspace((PliIndex)n);
-    return 9 * (size_t)point_capacity + 4 * n + (cg > minres ? cg : minres);
+    return 9 * (size_t)point_capacity + 4 * n + blocks + (cg > minres ? cg : minres);
 }
 
 typedef struct Operator {
@@ -19,6 +21,7 @@ typedef struct Operator {
     double mass_factor, stiffness_factor; ///< A = mass_factor M + stiffness_factor K
     double *full, *reaction; ///< active and slaves
     const double *diagonal;  ///< 9 per active point: the hook's majoriser, already scaled
+    double *blocks;          ///< Cholesky factors of the groups, or NULL
 } Operator;
 
 static void clear_fixed(const PliSystem *s, double *a)
@@ -60,6 +63,66 @@ static void precondition(void *self, const double *r, double *z)
     }
 }
 
+// ---- groups of points as blocks of the preconditioner ---------------------------------------------------------------------
+
+// Diagonal blocks of A, factored in place; unknown c * group + p within a block. A block that is not positive definite (strong
+// compression) falls back to its mass alone.
+static void factor_groups(Operator *op)
+{
+    const PliSystem *s = op->s;
+    const size_t g = s->group, width = 3 * g, count = s->active_count / g;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        bool good = true;
+        memset(op->blocks, 0, count * width * width * sizeof *op->blocks);
+        if (attempt == 0) pli_elastic_add_group_blocks(s->elastic, op->stiffness_factor, s->group, op->blocks);
+        for (size_t i = 0; i < s->active_count; ++i) {
+            double *block = op->blocks + i / g * width * width;
+            const size_t row = i % g;
+            for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
+                const size_t j = s->mass_column[k];
+                if (j / g != i / g) continue;
+                for (size_t c = 0; c < 3; ++c) block[(c * g + row) * width + c * g + j % g] += op->mass_factor * s->mass_value[k];
+            }
+            for (size_t c = 0; c < 9; ++c) block[(c / 3 * g + row) * width + c % 3 * g + row] += op->diagonal[9 * i + c];
+            if (!s->fixed[i]) continue;
+            for (size_t c = 0; c < 3; ++c)
+                for (size_t k = 0; k < width; ++k) block[(c * g + row) * width + k] = block[k * width + c * g + row] = k == c * g + row ? 1.0 : 0.0;
+        }
+        for (size_t b = 0; b < count && good; ++b) {
+            double *m = op->blocks + b * width * width;
+            for (size_t i = 0; i < width && good; ++i)
+                for (size_t j = 0; j <= i; ++j) {
+                    double sum = m[i * width + j];
+                    for (size_t k = 0; k < j; ++k) sum -= m[i * width + k] * m[j * width + k];
+                    if (i > j) m[i * width + j] = sum * m[j * width + j];
+                    else if (sum > 0.0) m[i * width + i] = 1.0 / sqrt(sum); // the inverse is what the solves need
+                    else good = false;
+                }
+        }
+        if (good) return;
+    }
+}
+
+static void precondition_groups(void *self, const double *r, double *z)
+{
+    const Operator *op = self;
+    const size_t g = op->s->group, width = 3 * g, count = op->s->active_count / g;
+    double x[3 * 8];
+    for (size_t b = 0; b < count; ++b) {
+        const double *m = op->blocks + b * width * width;
+        for (size_t i = 0; i < width; ++i) {
+            double sum = r[3 * (b * g + i % g) + i / g];
+            for (size_t k = 0; k < i; ++k) sum -= m[i * width + k] * x[k];
+            x[i] = sum * m[i * width + i];
+        }
+        for (size_t i = width; i-- > 0;) {
+            x[i] *= m[i * width + i];
+            for (size_t k = 0; k < i; ++k) x[k] -= m[i * width + k] * x[i];
+        }
+        for (size_t i = 0; i < width; ++i) z[3 * (b * g + i % g) + i / g] = x[i];
+    }
+}
+
 typedef struct FillArg {
     PliBlockMatrix *matrix;
     double factor;
@@ -84,6 +147,12 @@ static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *err)
 {
     if (im->solver != PLI_SOLVE_LDL) return PLI_OK;
+    // groups couple with nearly all others: a dense factor is several times faster than a sparse one
+    im->is_dense = im->dense && s->group > 1 && s->slave_count == 0 && s->tet_count == 0 && 3 * s->active_count <= DENSE_UNKNOWNS;
+    if (im->is_dense) {
+        if (pli_dense_reserve(im->dense, 3 * s->active_count) == PLI_OK) return PLI_OK;
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the matrix of %u active points", s->active_count);
+    }
     PliStatus status = pli_block_matrix_begin(im->matrix, s->active_count);
     FillArg arg = { .matrix = im->matrix, .status = status };
     for (PliIndex i = 0; arg.status == PLI_OK && i < s->active_count; ++i) {
@@ -96,9 +165,52 @@ PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *er
     return pli_block_matrix_seal(im->matrix, err);
 }
 
+// components first: unknown c * active_count + p
+static bool factor_dense(const Operator *op, PliDense *m)
+{
+    const PliSystem *s = op->s;
+    const size_t n = s->active_count;
+    pli_dense_zero(m);
+    pli_elastic_add_dense(s->elastic, op->stiffness_factor, s->active_count, m->a, m->stride);
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t c = 0; c < 3; ++c)
+            for (size_t d = 0; d <= c; ++d) m->a[(c * n + i) * m->stride + d * n + i] += op->diagonal[9 * i + 3 * c + d];
+        for (PliIndex k = s->mass_first ? s->mass_first[i] : 0; s->mass_first && k < s->mass_first[i + 1]; ++k)
+            for (size_t c = 0; c < 3 && s->mass_column[k] <= i; ++c)
+                m->a[(c * n + i) * m->stride + c * n + s->mass_column[k]] += op->mass_factor * s->mass_value[k];
+        for (size_t c = 0; c < 3 && !s->mass_first; ++c) m->a[(c * n + i) * m->stride + c * n + i] += op->mass_factor * s->mass[i];
+    }
+    for (size_t i = 0; i < n; ++i)
+        for (size_t c = 0; c < 3 && s->fixed[i]; ++c) {
+            const size_t at = c * n + i;
+            memset(m->a + at * m->stride, 0, at * sizeof *m->a);
+            for (size_t r = at + 1; r < 3 * n; ++r) m->a[r * m->stride + at] = 0.0;
+            m->a[at * m->stride + at] = 1.0;
+        }
+    return pli_dense_factor(m) == PLI_OK;
+}
+
+void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double *b, double *x)
+{
+    if (!im->is_dense) {
+        pli_block_matrix_solve(im->matrix, b, x);
+        return;
+    }
+    const size_t n = s->active_count;
+    double *t = im->dense->panel; // scratch of the factor, at least as long
+    for (size_t i = 0; i < 3 * n; ++i) t[i % 3 * n + i / 3] = b[i];
+    pli_dense_solve(im->dense, t, t);
+    for (size_t i = 0; i < 3 * n; ++i) x[i] = t[i % 3 * n + i / 3];
+}
+
 static bool solve_direct(const Operator *op, PliImplicit *im, const double *b, double *dv)
 {
     const PliSystem *s = op->s;
+    if (im->is_dense) {
+        if (!factor_dense(op, im->dense)) return false;
+        pli_implicit_solve(s, im, b, dv);
+        return true;
+    }
     PliBlockMatrix *m = im->matrix;
     pli_block_matrix_zero(m);
     FillArg arg = { .matrix = m, .factor = op->stiffness_factor };
@@ -156,12 +268,18 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
         s->add_diagonal(s->self, diagonal);
         for (size_t i = 0; i < 9 * (size_t)s->active_count; ++i) diagonal[i] *= dt * dt;
     }
-    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, diagonal };
+    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, diagonal, NULL };
     int iterations = 1;
     if (im->solver == PLI_SOLVE_LDL) {
         if (!solve_direct(&op, im, b, dv)) return -1;
     } else {
         PliLinearOp a = { apply, im->solver == PLI_SOLVE_CG && !s->mass_first ? precondition : NULL, &op, (PliIndex)n };
+        if (im->solver == PLI_SOLVE_CG && s->group > 1 && s->group <= 8 && s->mass_first) {
+            op.blocks = scratch;
+            scratch += 3 * s->group * all;
+            factor_groups(&op);
+            a.precondition = precondition_groups;
+        }
         PliSolveResult r = im->solver == PLI_SOLVE_CG ? pli_cg_solve(&im->iterative, &a, b, dv, scratch)
                                                       : pli_minres_solve(&im->iterative, &a, b, dv, scratch);
         if (!isfinite(r.residual)) return -1;

@@ -6,6 +6,7 @@
 // Integrators know neither hierarchy nor scheme; hooks bring in the world around the body.
 
 #include "kernel/elastic.h"
+#include "solver/dense.h"
 #include "solver/linear.h"
 
 typedef struct PliSystem {
@@ -26,6 +27,7 @@ typedef struct PliSystem {
     double rayleigh_stiffness; ///< s, implicit only
     double material_damping;   ///< s, strain-rate damping inside `elastic`
     double *x, *v, *f; ///< active_count + slave_count Vec3
+    PliIndex group; ///< consecutive points that belong together (4: an affine frame): blocks of the preconditioner; 0 or 1: none
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *work;        ///< lent scratch, pli_implicit_workspace doubles
 
@@ -58,12 +60,16 @@ double pli_damped_step(double h, double beta);
 
 // ---- implicit ----------------------------------------------------------------------------------------------------------
 
-size_t pli_implicit_workspace(PliIndex point_capacity); ///< doubles
+size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group); ///< doubles
 typedef struct PliImplicit {
     PliLinearSolver solver;
     PliIterative iterative;
     PliBlockMatrix *matrix; ///< pattern sealed by pli_implicit_pattern when solver is PLI_SOLVE_LDL
+    PliDense *dense;        ///< or this one, for groups of points that nearly all couple; NULL: never
+    bool is_dense;          ///< which of the two holds the present pattern
 } PliImplicit;
+/// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.
+void pli_implicit_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x);
 /// (Re)builds the pattern of W^T K W + M after the cut changed. May allocate: called at events, not in steps of a fixed cut.
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *implicit, PliError *err);
 /// One linearised implicit Euler step. @return iterations (1 for a direct solve), or -1 when the solve failed.

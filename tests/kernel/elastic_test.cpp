@@ -306,6 +306,47 @@ TEST_P(Law, OffsetsOfSamplesBelongToTheEnergy)
     }
 }
 
+TEST_P(Law, ExtraBulkBelongsToTheEnergyAndToTheMatrices)
+{
+    Box box(2);
+    Vec bulk = random_vec(box.count, 95, 0.5);
+    Elastic e = make_samples(box, material(law(), 0.01)), plain = make_samples(box, material(law(), 0.01));
+    pli_elastic_set_sample_bulk(e.get(), bulk.data());
+    Vec x = box.deformed(0.05), f = force(e.get(), x);
+    EXPECT_GT(distance(f, force(plain.get(), x)), 0.01 * norm(f));
+    // bulk 1 doubles lambda of a StVK body, in forces and in viscous ones
+    if (law() == PLI_STVK) {
+        PliMaterial twice = material(law(), 0.01);
+        const double nu = twice.poisson, mu = twice.young / (2 * (1 + nu)), lambda = 2 * twice.young * nu / ((1 + nu) * (1 - 2 * nu));
+        twice.poisson = lambda / (2 * (lambda + mu));
+        twice.young = 2 * mu * (1 + twice.poisson);
+        Elastic stiff = make_samples(box, twice), same = make_samples(box, material(law(), 0.01));
+        pli_elastic_set_sample_bulk(same.get(), box.stiffness.data()); // lambda x stiffness again
+        Vec v = random_vec(x.size(), 98), a = force(stiff.get(), x, v.data()), b = force(same.get(), x, v.data());
+        EXPECT_LT(distance(a, b), 1e-10 * norm(a));
+    }
+    for (uint64_t seed : { 96, 97 }) {
+        Vec d = random_vec(x.size(), seed);
+        EXPECT_NEAR(energy_slope(e.get(), x, d, 1e-4), dot(f, d), 1e-6 * norm(f) * norm(d));
+        pli_elastic_linearize(e.get(), x.data());
+        Vec exact = dforce(e.get(), d), assembled(d.size(), 0.0);
+        EXPECT_LT(distance(force_slope(e.get(), x, d, 2e-5), exact), 1e-6 * norm(exact));
+        struct Arg {
+            const Vec *d;
+            Vec *out;
+        } arg{ &d, &assembled };
+        pli_elastic_element_matrices(
+            e.get(),
+            [](const PliIndex *p, PliIndex n, const double *k, void *user) {
+                auto *a = static_cast<Arg *>(user);
+                for (PliIndex r = 0; r < 3 * n; ++r)
+                    for (PliIndex c = 0; c < 3 * n; ++c) (*a->out)[3 * p[r / 3] + r % 3] += k[r * 3 * n + c] * (*a->d)[3 * p[c / 3] + c % 3];
+            },
+            &arg);
+        EXPECT_LT(distance(assembled, exact), 1e-10 * norm(exact));
+    }
+}
+
 TEST(Elastic, CountsInvertedElements)
 {
     Box box(3);
