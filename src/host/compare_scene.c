@@ -12,17 +12,6 @@
 
 enum { PARTS_MAX = 64 };
 
-static const PliAttribute monitor_rows[] = {
-    { "reference", PLI_LINK, .help = "model the others are measured against" },
-    { "steps", PLI_INT, .value = "200", .help = "steps of the comparison" },
-    { "instants", PLI_REALS, .help = "s, when pictures are taken, up to 8; default: four, evenly" },
-    { "view", PLI_VEC3, .value = "0 0 0", .help = "direction from the bodies to the eye; zero: chosen" },
-    { "up", PLI_VEC3, .value = "0 0 0", .help = "what is up in pictures; zero: y" },
-    { "title", PLI_TEXT, .help = "of the report" },
-    { "note", PLI_TEXT, .help = "what happens in the scene, for the report" },
-};
-const PliAttributeGroup pli_comparison_attributes = { monitor_rows, (int)(sizeof monitor_rows / sizeof *monitor_rows) };
-
 // ---- finding the bodies -------------------------------------------------------------------------------------------------------
 
 static bool contains(const PliXml *e, const char *file, int line)

@@ -12,9 +12,6 @@
 extern "C" {
 #endif
 
-/// Attributes of ComparisonMonitor (profile.c).
-extern const PliAttributeGroup pli_comparison_attributes;
-
 /// One body of the cast. Texts live as long as the cast.
 typedef struct PliPart {
     const char *name;       ///< of its node

@@ -37,6 +37,8 @@ extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_
 extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;            // own_surface.c
 extern const PliOps pli_sphere_tool_ops, pli_plane_tool_ops;                       // own_tool.c
 extern const PliOps pli_state_monitor_ops;                                         // own_monitor.c
+extern const PliOps pli_comparison_monitor_ops;                                    // compare_monitor.c
+extern const PliAttributeGroup pli_comparison_attributes;
 
 // definitions the attribute rows take their defaults from
 void pli_fem_model_defaults(PliDefaults *def);

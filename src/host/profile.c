@@ -338,6 +338,7 @@ static const PliClass table[] = {
     OURS("SphereTool", PLI_ROLE_TOOL, &pli_sphere_tool_ops, pli_tool_defaults, "rigid sphere on a given path, felt inside AdaptiveSolver", &model_link, &path_rows, &sphere_tool_rows, &pli_tool_attributes),
     OURS("PlaneTool", PLI_ROLE_TOOL, &pli_plane_tool_ops, pli_tool_defaults, "rigid half-space, at rest or on a given path, felt inside AdaptiveSolver", &model_link, &path_rows, &plane_tool_rows, &pli_tool_attributes),
     OURS("StateMonitor", PLI_ROLE_EVENT, &pli_state_monitor_ops, NULL, "one CSV line per step about a body", &model_link, &monitor_rows),
+    OURS("ComparisonMonitor", PLI_ROLE_EVENT, &pli_comparison_monitor_ops, NULL, "makes a scene a comparison: names the reference the other bodies are measured against", &pli_comparison_attributes),
     VISUAL("VisualStyle"), VISUAL("DefaultVisualManagerLoop"), VISUAL("VisualManagerLoop"), VISUAL("BackgroundSetting"), VISUAL("LightManager"), VISUAL("SpotLight"),
     VISUAL("DirectionalLight"), VISUAL("PositionalLight"), VISUAL("VisualGrid"), VISUAL("LineAxis"), VISUAL("InteractiveCamera"),
     VISUAL("RecordedCamera"), VISUAL("OglSceneFrame"), VISUAL("OglLabel"), VISUAL("Visual3DText"), VISUAL("ViewerSetting"),

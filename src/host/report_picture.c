@@ -17,7 +17,16 @@ static void widen(double min[3], double max[3], const double p[3], double by)
     }
 }
 
-/// The reference at all its instants, and the spheres that touch it, make the frame.
+static void frame(const PliCamera *camera, const double *x, size_t count, double low[2], double high[2])
+{
+    for (size_t i = 0; i < count; ++i) {
+        double s[3];
+        if (!pli_camera_project(camera, x + 3 * i, s)) continue;
+        for (int k = 0; k < 2; ++k) low[k] = fmin(low[k], s[k]), high[k] = fmax(high[k], s[k]);
+    }
+}
+
+/// The reference at all its instants makes the frame.
 static PliCamera choose_camera(const PliChapter *chapter, int width, int height)
 {
     const PliComparison *c = chapter->comparison;
@@ -29,7 +38,25 @@ static PliCamera choose_camera(const PliChapter *chapter, int width, int height)
         for (size_t i = 0; reference->shot[k].points && i < c->point_count; ++i) widen(min, max, reference->shot[k].points + 3 * i, 0.0);
     if (v3_norm(chapter->view) > 0.0) v3_copy(from, chapter->view);
     if (v3_norm(chapter->up) > 0.0) v3_copy(up, chapter->up);
-    return pli_camera_fit(min, max, from, up, width, height);
+    PliCamera camera = pli_camera_fit(min, max, from, up, width, height);
+    // a box is loose around an organ: shift and zoom to what is there
+    double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
+    frame(&camera, c->rest, c->point_count, low, high);
+    for (int k = 0; k < reference->shot_count; ++k)
+        if (reference->shot[k].points) frame(&camera, reference->shot[k].points, c->point_count, low, high);
+    if (!(high[0] > low[0] && high[1] > low[1])) return camera;
+    const double zoom = 0.88 * fmin(width / (high[0] - low[0]), height / (high[1] - low[1]));
+    camera.focal *= zoom;
+    camera.middle[0] = 0.5 * width + zoom * (camera.middle[0] - 0.5 * (low[0] + high[0]));
+    camera.middle[1] = 0.5 * height + zoom * (camera.middle[1] - 0.5 * (low[1] + high[1]));
+    return camera;
+}
+
+/// Edges as wide as there is room for: on a small picture of a fine surface they would only darken it.
+static double wire_width(const PliComparison *c, int width, int height)
+{
+    const double edge = sqrt(2.0 * 0.4 * width * height / (0.5 * c->tri_count + 1.0)); // pixels; bodies fill about 0.4 of a picture
+    return fmin(1.0, fmax(0.0, (edge - 9.0) / 9.0));
 }
 
 static PliStatus draw_plane(PliPicture *p, const PliCamera *camera, const PliComparison *c, const PliTool *tool)
@@ -90,7 +117,7 @@ PliPicture *pli_report_picture(const PliChapter *chapter, int body, int shot, Pl
         const PliCamera camera = choose_camera(chapter, 2 * width, 2 * height);
         for (size_t i = 0; i < c->point_count; ++i) colours[i] = point_colour(chapter, o, shot, i, kind);
         const PliPaint paint = { .x = o->shot[shot].points, .point_count = c->point_count, .tris = c->tris, .tri_count = c->tri_count, .colours = colours,
-                                 .smooth = true, .blocks = kind == PLI_BY_LEVEL, .wire = kind == PLI_BY_LEVEL ? 1.0 : 0.0, .wire_colour = { 30, 34, 46 } };
+                                 .smooth = true, .blocks = kind == PLI_BY_LEVEL, .wire = kind == PLI_BY_LEVEL ? wire_width(c, 2 * width, 2 * height) : 0.0, .wire_colour = { 30, 34, 46 } };
         pli_picture_fill(large, sky_top, sky_bottom);
         if (draw_tools(large, &camera, c, &o->shot[shot], true) == PLI_OK && pli_picture_draw(large, &camera, &paint) == PLI_OK &&
             draw_tools(large, &camera, c, &o->shot[shot], false) == PLI_OK)
