@@ -11,7 +11,7 @@
 
 #include <pliant/mesh.h>
 
-#include "window.h"
+#include "viewer/window.h"
 
 using namespace viewer;
 
