@@ -27,7 +27,7 @@ static int blocks_of(PliActiveSet *s, Block out[BLOCKS])
         LIST(touch, n),        LIST(active, n),         LIST(slave, n),        LIST(element, t),        LIST(active_bits, words),
         LIST(slave_bits, words), LIST(element_bits, tet_words),
         LIST(changed, 2 * n),  LIST(changed_from, 2 * n), LIST(affected, n),   LIST(dirty, t),          LIST(dirty_volume, t),
-        LIST(node_mark, n),    LIST(tet_mark, t),       LIST(patch, n),        LIST(patch_mark, n),     LIST(order, n),        LIST(low, n),            LIST(stack, n),
+        LIST(node_mark, n),    LIST(tet_mark, t),       LIST(patch, n),         LIST(patch_mass, n),        LIST(patch_mark, n),     LIST(order, n),        LIST(low, n),            LIST(stack, n),
         LIST(frame_node, n),   LIST(component, n),      LIST(on_stack, n),     LIST(frame_corner, n),   LIST(sum, n),
         LIST(sum_column, n),   LIST(sum_stamp, n),      LIST(dense, 2 * (size_t)MAX_COMPONENT * MAX_COMPONENT),
     };
@@ -348,6 +348,7 @@ static void add_patch(PliActiveSet *s, PliIndex node)
         const PliIndex c = s->column[k];
         if (s->patch_mark[c]) continue;
         s->patch_mark[c] = 1;
+        s->patch_mass[s->patch_count] = s->mass[c];
         s->patch[s->patch_count++] = c;
     }
 }
@@ -355,11 +356,10 @@ static void add_patch(PliActiveSet *s, PliIndex node)
 static void take_masses_out(PliActiveSet *s)
 {
     if (s->mass_is_out) return;
-    for (PliIndex i = 0; i < s->affected_count; ++i) {
-        if (s->affected[i] < s->h->finest_first) continue;
-        add_patch(s, s->affected[i]);
-        pli_activeset_add_mass(s, s->affected[i], -1);
-    }
+    // the patch first, so that it sees every mass as it was
+    for (PliIndex i = 0; i < s->affected_count; ++i)
+        if (s->affected[i] >= s->h->finest_first) add_patch(s, s->affected[i]);
+    for (PliIndex i = 0; i < s->affected_count; ++i) pli_activeset_add_mass(s, s->affected[i], -1);
     s->mass_is_out = true;
 }
 
@@ -368,10 +368,9 @@ static PliStatus put_masses_back(PliActiveSet *s)
     s->mass_is_out = false;
     for (PliIndex i = 0; i < s->affected_count; ++i) {
         s->row_revision[s->affected[i]] = s->revision;
-        if (s->affected[i] < s->h->finest_first) continue;
-        pli_activeset_add_mass(s, s->affected[i], 1);
-        add_patch(s, s->affected[i]);
+        if (s->affected[i] >= s->h->finest_first) add_patch(s, s->affected[i]);
     }
+    for (PliIndex i = 0; i < s->affected_count; ++i) pli_activeset_add_mass(s, s->affected[i], 1);
     for (PliIndex i = 0; i < s->patch_count; ++i)
         if (s->state[s->patch[i]] == PLI_ACTIVE && s->mass[s->patch[i]] <= 0) return PLI_OVER_CAPACITY;
     // a node nothing finer leans on has no mass at all

@@ -60,7 +60,8 @@ typedef struct PliActiveSet {
     PliIndex *changed, changed_count; ///< nodes whose state changed, in order; may name a node twice
     uint8_t *changed_from;
     PliIndex *affected, affected_count; ///< nodes whose row changes
-    PliIndex *patch, patch_count;       ///< after commit: nodes whose mass may have changed, those no longer active included
+    PliIndex *patch, patch_count;       ///< after commit: nodes whose mass may have changed, those no longer active included ...
+    int64_t *patch_mass;                ///< ... and what it was
     PliIndex *dirty, dirty_count;       ///< tetrahedra whose weight may have changed, and what it was
     double *dirty_volume;
     uint8_t *node_mark, *tet_mark, *patch_mark; ///< members of affected, of dirty, of patch
