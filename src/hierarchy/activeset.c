@@ -381,7 +381,6 @@ static PliStatus put_masses_back(PliActiveSet *s)
 
 PliStatus pli_activeset_commit(PliActiveSet *s)
 {
-    s->revision++;
     take_masses_out(s);
     PliStatus status = pli_activeset_solve_rows(s);
     if (status == PLI_OK) status = put_masses_back(s);
@@ -394,7 +393,6 @@ void pli_activeset_undo(PliActiveSet *s)
     const bool was_affected = s->affected_count > 0;
     for (PliIndex i = s->changed_count; i-- > 0;) set_state(s, s->changed[i], s->changed_from[i]);
     if (was_affected) {
-        s->revision++;
         take_masses_out(s);
         // these rows fitted before the event, and slots never shrink below what is used
         (void)pli_activeset_solve_rows(s);
@@ -424,7 +422,6 @@ PliStatus pli_activeset_rebuild(PliActiveSet *s)
         add_affected(s, p);
     }
     for (PliIndex t = 0; t < tets; ++t) mark_dirty(s, t);
-    s->revision++;
     s->mass_is_out = true;
     PliStatus status = pli_activeset_solve_rows(s);
     if (status == PLI_OK) status = put_masses_back(s);

@@ -38,7 +38,7 @@ typedef struct PliActiveSet {
     PliIndex *spare_first, *spare_column; ///< the other copy, for moving slots
     double *spare_weight;
     uint64_t *row_revision; ///< per node, set to `revision` when its row changes
-    uint64_t revision;      ///< of the commits; the owner may raise it
+    uint64_t revision;      ///< the owner's, raised by the owner
 
     int64_t *mass; ///< per node, units of volume (times density is mass); 0 unless active
 
