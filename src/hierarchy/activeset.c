@@ -22,7 +22,7 @@ static int blocks_of(PliActiveSet *s, Block out[BLOCKS])
 #define LIST(field, length) { (void **)&s->field, (length), sizeof *s->field }
     const Block all[] = {
         LIST(state, n),        LIST(row_first, n + 1),  LIST(row_count, n),    LIST(column, e),         LIST(weight, e),
-        LIST(spare_first, n + 1), LIST(spare_column, e), LIST(spare_weight, e), LIST(row_revision, n),  LIST(mass, n),
+        LIST(slot, n),         LIST(row_revision, n),  LIST(mass, n),
         LIST(own, t),          LIST(zone, t),           LIST(covering, t),     LIST(covered, t),        LIST(volume, t),
         LIST(touch, n),        LIST(active, n),         LIST(slave, n),        LIST(element, t),        LIST(active_bits, words),
         LIST(slave_bits, words), LIST(element_bits, tet_words),
@@ -47,13 +47,13 @@ void pli_activeset_destroy(PliActiveSet *s)
     PLI_FREE(&host, s, 1);
 }
 
-/// Slots wide enough for every uniform level, with a quarter to spare: mixed sets rarely need more.
+/// Slots twice as wide as any uniform level needs: mixed sets rarely need more.
 static PliStatus size_slots(PliActiveSet *s)
 {
     const PliIndex n = s->h->point_count;
     PliIndex *most = PLI_NEW(&s->host, n, PliIndex);
     if (!most) return PLI_OUT_OF_MEMORY;
-    for (PliIndex i = 0; i <= n; ++i) s->row_first[i] = (PliIndex)(i * (s->entry_capacity / n));
+    for (PliIndex i = 0; i <= n; ++i) s->row_first[i] = (PliIndex)(i * (s->entry_capacity / n / 2));
     PliStatus status = PLI_OK;
     for (int l = 0; l < s->h->level_count && status == PLI_OK; ++l) {
         status = pli_activeset_reset(s, l);
@@ -63,7 +63,7 @@ static PliStatus size_slots(PliActiveSet *s)
     size_t total = 0;
     for (PliIndex i = 0; i < n && status == PLI_OK; ++i) {
         s->row_first[i] = (PliIndex)total;
-        total += (most[i] + most[i] / 4 + 3) / 4 * 4;
+        total += most[i] < 8 ? 16 : (2 * most[i] + 3) / 4 * 4;
         if (total > s->entry_capacity) status = PLI_OVER_CAPACITY;
     }
     s->row_first[n] = (PliIndex)total;

@@ -35,8 +35,7 @@ typedef struct PliActiveSet {
     PliIndex *row_first, *row_count, *column;
     double *weight;
     size_t entry_capacity;
-    PliIndex *spare_first, *spare_column; ///< the other copy, for moving slots
-    double *spare_weight;
+    PliIndex *slot; ///< scratch for widening slots
     uint64_t *row_revision; ///< per node, set to `revision` when its row changes
     uint64_t revision;      ///< the owner's, raised by the owner
 

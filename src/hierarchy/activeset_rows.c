@@ -46,37 +46,38 @@ static PliIndex sum_add(PliActiveSet *s, PliIndex count, double factor, PliIndex
     return count;
 }
 
-static PliIndex slot_for(PliIndex count) { return (count + count / 4 + 3) / 4 * 4; }
-
-/// Moves all slots so that `node` can hold `count` entries; used parts are kept.
+/// Widens slots so that `node` can hold `count` entries, and those that are nearly full with it: what grows once grows again,
+/// and moving all rows is not a thing to do at every event.
 static PliStatus repack(PliActiveSet *s, PliIndex node, PliIndex count)
 {
     const PliIndex n = s->h->point_count;
-    size_t total = 0;
+    size_t grown = 0;
+    for (PliIndex i = 0; i < n; ++i) s->slot[i] = s->row_first[i + 1] - s->row_first[i];
     for (PliIndex i = 0; i < n; ++i) {
-        const PliIndex wanted = slot_for(i == node ? count : s->row_count[i]), old = s->row_first[i + 1] - s->row_first[i];
-        s->spare_first[i] = (PliIndex)total;
-        total += wanted > old ? wanted : old;
-    }
-    if (total > s->entry_capacity) { // tight slots, as a last resort
-        total = 0;
-        for (PliIndex i = 0; i < n; ++i) {
-            s->spare_first[i] = (PliIndex)total;
-            total += i == node && count > s->row_count[i] ? count : s->row_count[i];
+        const PliIndex wanted = i == node ? 2 * count : s->slot[i] < s->row_count[i] + s->row_count[i] / 4 ? 2 * s->row_count[i] : 0;
+        const PliIndex slot = (wanted + 3) / 4 * 4;
+        if (slot <= s->slot[i]) continue;
+        // near the end of the memory only the row that must grow does
+        if (s->row_first[n] + grown + (slot - s->slot[i]) > s->entry_capacity - (i < node ? 2 * (size_t)count : 0)) {
+            if (i != node) continue;
+            if (s->row_first[n] + grown + (count - s->slot[i]) > s->entry_capacity) return PLI_OVER_CAPACITY;
+            grown += count - s->slot[i];
+            s->slot[i] = count;
+            continue;
         }
-        if (total > s->entry_capacity) return PLI_OVER_CAPACITY;
+        grown += slot - s->slot[i];
+        s->slot[i] = slot;
     }
-    s->spare_first[n] = (PliIndex)total;
-    for (PliIndex i = 0; i < n; ++i) {
-        const PliIndex to = s->spare_first[i], from = s->row_first[i], used = s->row_count[i];
-        memcpy(s->spare_column + to, s->column + from, used * sizeof *s->column);
-        memcpy(s->spare_weight + to, s->weight + from, used * sizeof *s->weight);
-        for (PliIndex k = to + used; k < s->spare_first[i + 1]; ++k) s->spare_column[k] = used ? s->column[from] : 0, s->spare_weight[k] = 0.0;
+    // slots only grow, so moving from the last to the first never overwrites what is still to move
+    PliIndex end = (PliIndex)(s->row_first[n] + grown);
+    for (PliIndex i = n; i-- > 0;) {
+        const PliIndex from = s->row_first[i], to = end - s->slot[i], used = s->row_count[i];
+        memmove(s->column + to, s->column + from, used * sizeof *s->column);
+        memmove(s->weight + to, s->weight + from, used * sizeof *s->weight);
+        for (PliIndex k = to + used; k < end; ++k) s->column[k] = used ? s->column[to] : 0, s->weight[k] = 0.0;
+        s->row_first[i + 1] = end;
+        end = to;
     }
-    PliIndex *first = s->row_first, *column = s->column;
-    double *weight = s->weight;
-    s->row_first = s->spare_first, s->column = s->spare_column, s->weight = s->spare_weight;
-    s->spare_first = first, s->spare_column = column, s->spare_weight = weight;
     s->repacks++;
     return PLI_OK;
 }
