@@ -1,11 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "hierarchy/activeset.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-
-enum { MAX_COMPONENT = 256 };
 
 // ---- creation --------------------------------------------------------------------------------------------------------------
 
@@ -13,23 +12,26 @@ typedef struct Block {
     void **array;
     size_t count, size;
 } Block;
-enum { BLOCKS = 44 };
+enum { BLOCKS = 56 };
 
 static int blocks_of(PliActiveSet *s, Block out[BLOCKS])
 {
     const size_t n = s->h->point_count, t = s->h->tet_count, e = s->entry_capacity;
-    const size_t words = n / 64 + 1, tet_words = t / 64 + 1;
+    const size_t words = n / 64 + 1, tet_words = t / 64 + 1, k = s->knot_capacity;
 #define LIST(field, length) { (void **)&s->field, (length), sizeof *s->field }
     const Block all[] = {
-        LIST(state, n),        LIST(row_first, n + 1),  LIST(row_count, n),    LIST(column, e),         LIST(weight, e),
-        LIST(slot, n),         LIST(row_revision, n),  LIST(mass, n),
-        LIST(own, t),          LIST(zone, t),           LIST(covering, t),     LIST(covered, t),        LIST(volume, t),
-        LIST(touch, n),        LIST(active, n),         LIST(slave, n),        LIST(element, t),        LIST(active_bits, words),
-        LIST(slave_bits, words), LIST(element_bits, tet_words),
-        LIST(changed, 2 * n),  LIST(changed_from, 2 * n), LIST(affected, n),   LIST(dirty, t),          LIST(dirty_volume, t),
-        LIST(node_mark, n),    LIST(tet_mark, t),       LIST(patch, n),         LIST(patch_mass, n),        LIST(patch_mark, n),     LIST(order, n),        LIST(low, n),            LIST(stack, n),
-        LIST(frame_node, n),   LIST(component, n),      LIST(on_stack, n),     LIST(frame_corner, n),   LIST(sum, n),
-        LIST(sum_column, n),   LIST(sum_stamp, n),      LIST(dense, 2 * (size_t)MAX_COMPONENT * MAX_COMPONENT),
+        LIST(state, n),        LIST(valid, n),          LIST(row_first, n + 1), LIST(row_count, n),    LIST(column, e),
+        LIST(weight, e),       LIST(slot, n),           LIST(row_revision, n), LIST(mass, n),         LIST(pending, n),
+        LIST(queue, n),        LIST(own, t),            LIST(zone, t),         LIST(covering, t),      LIST(covered, t),
+        LIST(volume, t),       LIST(touch, n),          LIST(active, n),       LIST(slave, n),         LIST(element, t),
+        LIST(active_bits, words), LIST(slave_bits, words), LIST(element_bits, tet_words),              LIST(changed, n),
+        LIST(changed_from, n), LIST(changed_mass, n),   LIST(affected, n),     LIST(patch, n),         LIST(patch_mass, n),
+        LIST(dirty, t),        LIST(dirty_volume, t),   LIST(node_mark, n),    LIST(tet_mark, t),      LIST(patch_mark, n),
+        LIST(order, n),        LIST(low, n),            LIST(followed, n),     LIST(stack, n),         LIST(frame_node, n),
+        LIST(component, n),    LIST(on_stack, n),       LIST(frame_corner, n), LIST(sum, n),           LIST(sum_column, n),
+        LIST(sum_stamp, n),    LIST(suspect, 2 * n + 64),  LIST(knot, n),         LIST(knot_node, k),      LIST(knot_next, k),
+        LIST(knot_size, k),    LIST(knot_source, k * PLI_KNOT_ROW),            LIST(knot_weight, k * PLI_KNOT_ROW),
+        LIST(free_knot, k),    LIST(dense, 2 * (size_t)PLI_KNOT_MAX * PLI_KNOT_MAX),
     };
 #undef LIST
     _Static_assert(sizeof all / sizeof *all <= BLOCKS, "room for every array");
@@ -47,28 +49,30 @@ void pli_activeset_destroy(PliActiveSet *s)
     PLI_FREE(&host, s, 1);
 }
 
-/// Slots twice as wide as any uniform level needs: mixed sets rarely need more.
+/// Slots half as wide again as any uniform level needs.
 static PliStatus size_slots(PliActiveSet *s)
 {
     const PliIndex n = s->h->point_count;
     PliIndex *most = PLI_NEW(&s->host, n, PliIndex);
     if (!most) return PLI_OUT_OF_MEMORY;
-    for (PliIndex i = 0; i <= n; ++i) s->row_first[i] = (PliIndex)(i * (s->entry_capacity / n / 2));
+    for (PliIndex i = 0; i <= n; ++i) s->row_first[i] = (PliIndex)(i * (s->entry_capacity / n < 48 ? s->entry_capacity / n / 2 : 24));
     PliStatus status = PLI_OK;
     for (int l = 0; l < s->h->level_count && status == PLI_OK; ++l) {
         status = pli_activeset_reset(s, l);
-        for (PliIndex i = 0; i < n; ++i)
+        for (PliIndex i = 0; i < n && status == PLI_OK; ++i) {
+            status = pli_activeset_need(s, i);
             if (s->row_count[i] > most[i]) most[i] = s->row_count[i];
+        }
     }
     size_t total = 0;
     for (PliIndex i = 0; i < n && status == PLI_OK; ++i) {
         s->row_first[i] = (PliIndex)total;
-        total += most[i] < 8 ? 16 : (2 * most[i] + 3) / 4 * 4;
+        total += most[i] < 8 ? 12 : (most[i] + most[i] / 2 + 3) / 4 * 4;
         if (total > s->entry_capacity) status = PLI_OVER_CAPACITY;
     }
     s->row_first[n] = (PliIndex)total;
     memset(s->row_count, 0, n * sizeof *s->row_count); // what the slots hold is not a row any more
-    memset(s->mass, 0, n * sizeof *s->mass);
+    memset(s->valid, 0, n);
     PLI_FREE(&s->host, most, n);
     return status;
 }
@@ -89,8 +93,9 @@ PliActiveSet *pli_activeset_create(const PliHost *host, const PliLevels *levels,
     s->h = levels;
     s->def = *def;
     s->revision = 1;
-    // rows of uniform sets average below 4 entries a level; mixed sets add a little
-    s->entry_capacity = (size_t)levels->point_count * (16 + 8 * (size_t)levels->level_count);
+    // rows of uniform sets average 3 entries a level and those of mixed sets half as much again; small bodies have the longest rows
+    s->entry_capacity = (size_t)levels->point_count * (16 + 8 * (size_t)levels->level_count) + (1 << 16);
+    s->knot_capacity = levels->point_count / 4 + PLI_KNOT_MAX;
     Block block[BLOCKS];
     const int count = blocks_of(s, block);
     for (int i = 0; i < count; ++i) {
@@ -155,13 +160,6 @@ static void set_state(PliActiveSet *s, PliIndex node, uint8_t state)
         else
             update_zone(s, tet);
     }
-}
-
-static void change_state(PliActiveSet *s, PliIndex node, uint8_t state)
-{
-    s->changed[s->changed_count] = node;
-    s->changed_from[s->changed_count++] = s->state[node];
-    set_state(s, node, state);
 }
 
 /// Zones with a ramp: 1 - j/(ramp+1) in ring j around what belongs to the level, and never less than finer ones need.
@@ -267,13 +265,13 @@ void pli_activeset_list(PliActiveSet *s)
     s->lists_are_stale = false;
 }
 
-// ---- splits and merges -------------------------------------------------------------------------------------------------------
-
 PliIndex pli_activeset_ancestor(const PliActiveSet *s, PliIndex node)
 {
     while (s->state[node] == PLI_BELOW) node = s->h->parent[node];
     return node;
 }
+
+// ---- splits and merges -------------------------------------------------------------------------------------------------------
 
 void pli_activeset_begin(PliActiveSet *s)
 {
@@ -283,17 +281,18 @@ void pli_activeset_begin(PliActiveSet *s)
     s->affected_count = s->dirty_count = s->changed_count = s->patch_count = 0;
 }
 
-PliIndex pli_activeset_split(PliActiveSet *s, PliIndex node)
+PliIndex pli_activeset_blocker(const PliActiveSet *s, PliIndex node)
 {
-    const PliLevels *h = s->h;
-    if (s->state[node] != PLI_ACTIVE || h->child_first[node] == h->child_first[node + 1]) return 0;
-    PliIndex count = 1;
     // after the split everything joined to it by a finest edge may be one level coarser, not two
+    const PliLevels *h = s->h;
     for (PliIndex k = h->adjacent_first[node]; k < h->adjacent_first[node + 1]; ++k)
-        while (s->state[h->adjacent[k]] == PLI_BELOW) count += pli_activeset_split(s, pli_activeset_ancestor(s, h->adjacent[k]));
-    change_state(s, node, PLI_REFINED);
-    for (PliIndex c = h->child_first[node]; c < h->child_first[node + 1]; ++c) change_state(s, h->child[c], PLI_ACTIVE);
-    return count;
+        if (s->state[h->adjacent[k]] == PLI_BELOW) return pli_activeset_ancestor(s, h->adjacent[k]);
+    return PLI_NONE;
+}
+
+bool pli_activeset_may_split(const PliActiveSet *s, PliIndex node)
+{
+    return s->state[node] == PLI_ACTIVE && s->h->child_first[node] < s->h->child_first[node + 1] && pli_activeset_blocker(s, node) == PLI_NONE;
 }
 
 bool pli_activeset_may_merge(const PliActiveSet *s, PliIndex node)
@@ -309,17 +308,6 @@ bool pli_activeset_may_merge(const PliActiveSet *s, PliIndex node)
     return true;
 }
 
-bool pli_activeset_merge(PliActiveSet *s, PliIndex node)
-{
-    if (!pli_activeset_may_merge(s, node)) return false;
-    const PliLevels *h = s->h;
-    for (PliIndex c = h->child_first[node]; c < h->child_first[node + 1]; ++c) change_state(s, h->child[c], PLI_BELOW);
-    change_state(s, node, PLI_ACTIVE);
-    return true;
-}
-
-// ---- commit --------------------------------------------------------------------------------------------------------------------
-
 static void add_affected(PliActiveSet *s, PliIndex node)
 {
     if (s->node_mark[node]) return;
@@ -327,78 +315,122 @@ static void add_affected(PliActiveSet *s, PliIndex node)
     s->affected[s->affected_count++] = node;
 }
 
+/// Whatever was tied, untied or changed in a stage has another row now.
+static void note_suspects(PliActiveSet *s)
+{
+    for (PliIndex i = 0; i < s->suspect_count; ++i) {
+        const PliIndex node = s->suspect[i];
+        add_affected(s, node);
+        if (s->knot[node] == PLI_NONE) continue;
+        for (PliIndex k = s->knot_next[s->knot[node]]; k != s->knot[node]; k = s->knot_next[k]) add_affected(s, s->knot_node[k]);
+    }
+}
+
+/// Nodes that start and nodes that stop are two stages: in between, a node that is about to stop holds exactly the mass it will
+/// hand over through its new row. Momentum is settled with that mass.
+static void change_states(PliActiveSet *s, const PliIndex *node, PliIndex count, uint8_t state)
+{
+    const PliIndex first = s->changed_count;
+    pli_activeset_stage_begin(s);
+    for (PliIndex i = 0; i < count; ++i) {
+        s->changed[s->changed_count] = node[i];
+        s->changed_from[s->changed_count] = s->state[node[i]];
+        s->changed_mass[s->changed_count++] = s->mass[node[i]];
+        pli_activeset_add_patch(s, node[i], s->state[node[i]] == PLI_ACTIVE);
+        pli_activeset_stage_leave(s, node[i]);
+    }
+    for (PliIndex i = first; i < s->changed_count; ++i) {
+        set_state(s, s->changed[i], state);
+        pli_activeset_stage_enter(s, s->changed[i]);
+    }
+    pli_activeset_stage_end(s);
+    note_suspects(s);
+}
+
+bool pli_activeset_split(PliActiveSet *s, PliIndex node)
+{
+    if (!pli_activeset_may_split(s, node)) return false;
+    const PliLevels *h = s->h;
+    change_states(s, h->child + h->child_first[node], h->child_first[node + 1] - h->child_first[node], PLI_ACTIVE);
+    change_states(s, &node, 1, PLI_REFINED);
+    return true;
+}
+
+bool pli_activeset_merge(PliActiveSet *s, PliIndex node)
+{
+    if (!pli_activeset_may_merge(s, node)) return false;
+    const PliLevels *h = s->h;
+    change_states(s, &node, 1, PLI_ACTIVE);
+    change_states(s, h->child + h->child_first[node], h->child_first[node + 1] - h->child_first[node], PLI_BELOW);
+    return true;
+}
+
+// ---- commit --------------------------------------------------------------------------------------------------------------------
+
 void pli_activeset_affect(PliActiveSet *s)
 {
     const PliLevels *h = s->h;
-    for (PliIndex i = 0; i < s->changed_count; ++i) add_affected(s, s->changed[i]);
-    for (PliIndex i = 0; i < s->affected_count; ++i) {
+    for (PliIndex i = 0; i < s->affected_count; ++i) { // begins with those whose sources changed
         const PliIndex node = s->affected[i];
         for (PliIndex k = h->user_first[node]; k < h->user_first[node + 1]; ++k) {
             const PliIndex user = h->user[k];
-            if (s->node_mark[user] || s->state[user] == PLI_ACTIVE) continue;
+            // what follows a node without a valid row has none either, except in a knot, which looks past its other members
+            if (s->node_mark[user] || (!s->valid[user] && s->knot[user] == PLI_NONE) || s->state[user] == PLI_ACTIVE) continue;
             const bool follows_up = s->state[user] == PLI_BELOW, is_finer = h->level[user] > h->level[node];
             if (follows_up == is_finer) add_affected(s, user);
         }
     }
 }
 
-static void add_patch(PliActiveSet *s, PliIndex node)
+static PliStatus make_rows(PliActiveSet *s)
 {
-    for (PliIndex k = s->row_first[node]; k < s->row_first[node] + s->row_count[node]; ++k) {
-        const PliIndex c = s->column[k];
-        if (s->patch_mark[c]) continue;
-        s->patch_mark[c] = 1;
-        s->patch_mass[s->patch_count] = s->mass[c];
-        s->patch[s->patch_count++] = c;
-    }
-}
-
-static void take_masses_out(PliActiveSet *s)
-{
-    if (s->mass_is_out) return;
-    // the patch first, so that it sees every mass as it was
-    for (PliIndex i = 0; i < s->affected_count; ++i)
-        if (s->affected[i] >= s->h->finest_first) add_patch(s, s->affected[i]);
-    for (PliIndex i = 0; i < s->affected_count; ++i) pli_activeset_add_mass(s, s->affected[i], -1);
-    s->mass_is_out = true;
-}
-
-static PliStatus put_masses_back(PliActiveSet *s)
-{
-    s->mass_is_out = false;
+    const PliLevels *h = s->h;
     for (PliIndex i = 0; i < s->affected_count; ++i) {
+        s->valid[s->affected[i]] = 0;
         s->row_revision[s->affected[i]] = s->revision;
-        if (s->affected[i] >= s->h->finest_first) add_patch(s, s->affected[i]);
     }
-    for (PliIndex i = 0; i < s->affected_count; ++i) pli_activeset_add_mass(s, s->affected[i], 1);
-    for (PliIndex i = 0; i < s->patch_count; ++i)
-        if (s->state[s->patch[i]] == PLI_ACTIVE && s->mass[s->patch[i]] <= 0) return PLI_OVER_CAPACITY;
-    // a node nothing finer leans on has no mass at all
-    for (PliIndex i = 0; i < s->affected_count; ++i)
-        if (s->state[s->affected[i]] == PLI_ACTIVE && s->mass[s->affected[i]] <= 0) return PLI_OVER_CAPACITY;
-    return PLI_OK;
+    PliStatus status = PLI_OK;
+    for (PliIndex i = 0; i < s->changed_count && status == PLI_OK; ++i) status = pli_activeset_need(s, s->changed[i]);
+    for (PliIndex i = 0; i < s->affected_count && status == PLI_OK; ++i)
+        if (s->touch[s->affected[i]] > 0) status = pli_activeset_need(s, s->affected[i]);
+    for (PliIndex i = 0; i < s->dirty_count && status == PLI_OK; ++i) {
+        if (s->volume[s->dirty[i]] == 0.0) continue;
+        for (int c = 0; c < 4 && status == PLI_OK; ++c) status = pli_activeset_need(s, h->tets[4 * (size_t)s->dirty[i] + c]);
+    }
+    return status;
 }
 
 PliStatus pli_activeset_commit(PliActiveSet *s)
 {
-    take_masses_out(s);
-    PliStatus status = pli_activeset_solve_rows(s);
-    if (status == PLI_OK) status = put_masses_back(s);
-    if (status == PLI_OK) update_volumes(s);
-    return status;
+    update_volumes(s);
+    if (s->is_damaged) return PLI_OVER_CAPACITY;
+    for (PliIndex i = 0; i < s->patch_count; ++i)
+        if (s->state[s->patch[i]] == PLI_ACTIVE && s->mass[s->patch[i]] <= 0) return PLI_OVER_CAPACITY;
+    return make_rows(s);
 }
 
 void pli_activeset_undo(PliActiveSet *s)
 {
-    const bool was_affected = s->affected_count > 0;
-    for (PliIndex i = s->changed_count; i-- > 0;) set_state(s, s->changed[i], s->changed_from[i]);
-    if (was_affected) {
-        take_masses_out(s);
-        // these rows fitted before the event, and slots never shrink below what is used
-        (void)pli_activeset_solve_rows(s);
-        (void)put_masses_back(s);
+    const bool committed = s->dirty_count > 0 || s->affected_count > 0;
+    PliIndex started = 0; // the two stages backwards: first what stopped starts again
+    while (started < s->changed_count && s->state[s->changed[started]] == PLI_ACTIVE) ++started;
+    for (int stage = 0; stage < 2; ++stage) {
+        const PliIndex first = stage == 0 ? started : 0, last = stage == 0 ? s->changed_count : started;
+        pli_activeset_stage_begin(s);
+        for (PliIndex i = first; i < last; ++i) pli_activeset_stage_leave(s, s->changed[i]);
+        for (PliIndex i = first; i < last; ++i) {
+            set_state(s, s->changed[i], s->changed_from[i]);
+            pli_activeset_stage_enter(s, s->changed[i]);
+        }
+        pli_activeset_stage_end(s);
+        note_suspects(s);
     }
+    if (s->is_damaged) pli_activeset_rebuild_flow(s);
     update_volumes(s);
+    if (committed) {
+        pli_activeset_affect(s);
+        (void)make_rows(s); // these rows fitted before the event, and slots never shrink
+    }
     pli_activeset_begin(s);
 }
 
@@ -413,20 +445,21 @@ PliStatus pli_activeset_rebuild(PliActiveSet *s)
     memset(s->covered, 0, tets * sizeof *s->covered);
     memset(s->volume, 0, tets * sizeof *s->volume);
     memset(s->touch, 0, n * sizeof *s->touch);
-    memset(s->mass, 0, n * sizeof *s->mass);
+    memset(s->valid, 0, n);
     memset(s->element_bits, 0, (tets / 64 + 1) * sizeof *s->element_bits);
     for (PliIndex p = 0; p < n; ++p) {
         const uint8_t state = s->state[p];
         s->state[p] = s->def.paper ? PLI_REFINED : PLI_BELOW; // a state that owns nothing
         set_state(s, p, state);
-        add_affected(s, p);
+        s->row_revision[p] = s->revision;
     }
+    pli_activeset_rebuild_flow(s);
     for (PliIndex t = 0; t < tets; ++t) mark_dirty(s, t);
-    s->mass_is_out = true;
-    PliStatus status = pli_activeset_solve_rows(s);
-    if (status == PLI_OK) status = put_masses_back(s);
     update_volumes(s);
     for (PliIndex p = 0; p < n; ++p) update_node_bits(s, p);
+    PliStatus status = s->is_damaged ? PLI_OVER_CAPACITY : make_rows(s);
+    for (PliIndex p = 0; p < n; ++p)
+        if (s->state[p] == PLI_ACTIVE && s->mass[p] <= 0) status = PLI_OVER_CAPACITY;
     pli_activeset_begin(s);
     pli_activeset_list(s);
     return status;
@@ -438,17 +471,4 @@ PliStatus pli_activeset_reset(PliActiveSet *s, int level)
     for (PliIndex p = 0; p < h->point_count; ++p)
         s->state[p] = h->level[p] < level ? PLI_REFINED : h->level[p] == level ? PLI_ACTIVE : PLI_BELOW;
     return pli_activeset_rebuild(s);
-}
-
-// ---- questions -----------------------------------------------------------------------------------------------------------------
-
-PliRows pli_activeset_rows(const PliActiveSet *s)
-{
-    return (PliRows){ s->row_first, s->column, s->weight, s->h->point_count, s->h->point_count };
-}
-
-void pli_activeset_spread(const PliActiveSet *s, double *a)
-{
-    for (PliIndex p = 0; p < s->h->point_count; ++p)
-        if (s->state[p] != PLI_ACTIVE) pli_activeset_value(s, p, a, a + 3 * (size_t)p);
 }

@@ -1,24 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Rows of W. A passive node is a weighted sum of four nodes one level up or down, which may be passive themselves, and small
-// cycles are common because the meshes are not nested (two to five nodes in most active sets). Strongly connected components
-// come out of Tarjan's algorithm in the order in which rows can be computed; a component of several nodes is solved by a dense
-// inverse. Sweeping over stale values instead, as the paper does, leaves an error that depends on the storage order.
+// Rows of W, on demand, and values without rows.
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "hierarchy/activeset.h"
-
-enum { MAX_COMPONENT = 256 };
-
-/// The four nodes a passive node follows.
-static const PliIndex *sources(const PliActiveSet *s, PliIndex node, const double **weight)
-{
-    const PliLevels *h = s->h;
-    const bool below = s->state[node] == PLI_BELOW;
-    *weight = (below ? h->up_weight : h->down_weight) + 4 * (size_t)node;
-    return h->tets + 4 * (size_t)(below ? h->up[node] : h->down[node]);
-}
 
 // ---- one row -------------------------------------------------------------------------------------------------------------
 
@@ -46,30 +32,50 @@ static PliIndex sum_add(PliActiveSet *s, PliIndex count, double factor, PliIndex
     return count;
 }
 
+/// Puts rows close together again; those that are not valid give their place up.
+static void tighten(PliActiveSet *s)
+{
+    PliIndex end = 0;
+    for (PliIndex i = 0; i < s->h->point_count; ++i) {
+        const PliIndex from = s->row_first[i], used = s->valid[i] ? s->row_count[i] : 0;
+        memmove(s->column + end, s->column + from, used * sizeof *s->column);
+        memmove(s->weight + end, s->weight + from, used * sizeof *s->weight);
+        s->row_first[i] = end;
+        s->row_count[i] = used;
+        end += used;
+    }
+    s->row_first[s->h->point_count] = end;
+}
+
 /// Widens slots so that `node` can hold `count` entries, and those that are nearly full with it: what grows once grows again,
 /// and moving all rows is not a thing to do at every event.
 static PliStatus repack(PliActiveSet *s, PliIndex node, PliIndex count)
 {
     const PliIndex n = s->h->point_count;
-    size_t grown = 0;
-    for (PliIndex i = 0; i < n; ++i) s->slot[i] = s->row_first[i + 1] - s->row_first[i];
-    for (PliIndex i = 0; i < n; ++i) {
-        const PliIndex wanted = i == node ? 2 * count : s->slot[i] < s->row_count[i] + s->row_count[i] / 4 ? 2 * s->row_count[i] : 0;
-        const PliIndex slot = (wanted + 3) / 4 * 4;
-        if (slot <= s->slot[i]) continue;
-        // near the end of the memory only the row that must grow does
-        if (s->row_first[n] + grown + (slot - s->slot[i]) > s->entry_capacity - (i < node ? 2 * (size_t)count : 0)) {
-            if (i != node) continue;
-            if (s->row_first[n] + grown + (count - s->slot[i]) > s->entry_capacity) return PLI_OVER_CAPACITY;
-            grown += count - s->slot[i];
-            s->slot[i] = count;
-            continue;
+    s->repacks++;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        const PliIndex least = attempt < 2 ? 16 : 0;
+        size_t total = 0;
+        for (PliIndex i = 0; i < n; ++i) {
+            const PliIndex old = s->row_first[i + 1] - s->row_first[i], used = i == node ? count : s->row_count[i];
+            PliIndex wanted = used + used / 4 > old || i == node ? (used + used / 2 + 3) / 4 * 4 : old;
+            if (wanted < least) wanted = least;
+            s->slot[i] = wanted > old ? wanted : old;
+            total += s->slot[i];
         }
-        grown += slot - s->slot[i];
-        s->slot[i] = slot;
+        if (total <= s->entry_capacity) {
+            // half of what is free goes to all slots alike, so that this does not have to be done again soon
+            const PliIndex more = (PliIndex)((s->entry_capacity - total) / (2 * (size_t)n));
+            for (PliIndex i = 0; i < n; ++i) s->slot[i] += more < 16 ? more : 16;
+            break;
+        }
+        if (attempt == 2) return PLI_OVER_CAPACITY;
+        if (attempt == 0) tighten(s);
     }
     // slots only grow, so moving from the last to the first never overwrites what is still to move
-    PliIndex end = (PliIndex)(s->row_first[n] + grown);
+    size_t total = 0;
+    for (PliIndex i = 0; i < n; ++i) total += s->slot[i];
+    PliIndex end = (PliIndex)total;
     for (PliIndex i = n; i-- > 0;) {
         const PliIndex from = s->row_first[i], to = end - s->slot[i], used = s->row_count[i];
         memmove(s->column + to, s->column + from, used * sizeof *s->column);
@@ -78,7 +84,6 @@ static PliStatus repack(PliActiveSet *s, PliIndex node, PliIndex count)
         s->row_first[i + 1] = end;
         end = to;
     }
-    s->repacks++;
     return PLI_OK;
 }
 
@@ -104,6 +109,7 @@ static PliStatus sum_store(PliActiveSet *s, PliIndex count, PliIndex node)
     }
     for (PliIndex k = first + used; k < s->row_first[node + 1]; ++k) s->column[k] = s->sum_column[0], s->weight[k] = 0.0;
     s->row_count[node] = used;
+    s->valid[node] = 1;
     return PLI_OK;
 }
 
@@ -115,165 +121,56 @@ static PliStatus store_identity(PliActiveSet *s, PliIndex node)
     return sum_store(s, 1, node);
 }
 
-static PliStatus solve_single(PliActiveSet *s, PliIndex node)
+PliStatus pli_activeset_need(PliActiveSet *s, PliIndex node)
 {
+    if (s->valid[node]) return PLI_OK;
+    if (s->state[node] == PLI_ACTIVE) return store_identity(s, node);
     const double *w;
-    const PliIndex *from = sources(s, node, &w);
+    const PliIndex *from, n = pli_activeset_sources(s, node, &from, &w);
+    for (PliIndex k = 0; k < n; ++k) { // a chain is a few levels deep, and has no cycles
+        const PliStatus status = w[k] == 0.0 ? PLI_OK : pli_activeset_need(s, from[k]);
+        if (status != PLI_OK) return status;
+    }
     PliIndex count = sum_begin(s);
-    for (int c = 0; c < 4; ++c)
-        if (w[c] != 0.0) count = sum_add(s, count, w[c], from[c]);
+    for (PliIndex k = 0; k < n; ++k)
+        if (w[k] != 0.0) count = sum_add(s, count, w[k], from[k]);
     return sum_store(s, count, node);
 }
 
-// ---- a component of several nodes ------------------------------------------------------------------------------------------
+// ---- values without rows -----------------------------------------------------------------------------------------------------
 
-static PliIndex find_in(const PliIndex *list, PliIndex n, PliIndex node)
+void pli_activeset_follow_begin(PliActiveSet *s)
 {
-    for (PliIndex i = 0; i < n; ++i)
-        if (list[i] == node) return i;
-    return PLI_NONE;
+    if (++s->follow_stamp != 0) return;
+    memset(s->followed, 0, s->h->point_count * sizeof *s->followed);
+    s->follow_stamp = 1;
 }
 
-/// Gauss-Jordan with partial pivoting: inverse of the left half of a [n, 2n] matrix into the right half.
-static bool invert(double *a, PliIndex n)
+const double *pli_activeset_follow(PliActiveSet *s, PliIndex node, double *a)
 {
-    const size_t width = 2 * (size_t)n;
-    for (PliIndex c = 0; c < n; ++c) {
-        PliIndex pivot = c;
-        for (PliIndex r = c + 1; r < n; ++r)
-            if (fabs(a[r * width + c]) > fabs(a[pivot * width + c])) pivot = r;
-        if (fabs(a[pivot * width + c]) < 1e-6) return false; // the spectral radius of real sets is below 0.4
-        for (size_t k = 0; pivot != c && k < width; ++k) {
-            const double t = a[c * width + k];
-            a[c * width + k] = a[pivot * width + k], a[pivot * width + k] = t;
-        }
-        const double scale = 1.0 / a[c * width + c];
-        for (size_t k = 0; k < width; ++k) a[c * width + k] *= scale;
-        for (PliIndex r = 0; r < n; ++r) {
-            const double f = a[r * width + c];
-            if (r == c || f == 0.0) continue;
-            for (size_t k = 0; k < width; ++k) a[r * width + k] -= f * a[c * width + k];
-        }
+    double *out = a + 3 * (size_t)node;
+    if (s->state[node] == PLI_ACTIVE || s->followed[node] == s->follow_stamp) return out;
+    const double *w;
+    const PliIndex *from, n = pli_activeset_sources(s, node, &from, &w);
+    double sum[3] = { 0.0, 0.0, 0.0 };
+    for (PliIndex k = 0; k < n; ++k) {
+        if (w[k] == 0.0) continue;
+        const double *p = pli_activeset_follow(s, from[k], a);
+        sum[0] += w[k] * p[0], sum[1] += w[k] * p[1], sum[2] += w[k] * p[2];
     }
-    return true;
+    out[0] = sum[0], out[1] = sum[1], out[2] = sum[2];
+    s->followed[node] = s->follow_stamp;
+    return out;
 }
 
-static PliStatus solve_component(PliActiveSet *s, PliIndex *node, PliIndex n)
+void pli_activeset_spread(PliActiveSet *s, double *a)
 {
-    if (n > s->largest_component) s->largest_component = n;
-    if (n > MAX_COMPONENT) return PLI_OVER_CAPACITY;
-    for (PliIndex i = 1; i < n; ++i) { // one order, whichever node was found first
-        const PliIndex key = node[i];
-        PliIndex j = i;
-        for (; j > 0 && node[j - 1] > key; --j) node[j] = node[j - 1];
-        node[j] = key;
-    }
-    const size_t width = 2 * (size_t)n;
-    memset(s->dense, 0, n * width * sizeof *s->dense);
-    for (PliIndex i = 0; i < n; ++i) {
-        const double *w;
-        const PliIndex *from = sources(s, node[i], &w);
-        s->dense[i * width + i] += 1.0;
-        s->dense[i * width + n + i] = 1.0;
-        for (int c = 0; c < 4; ++c) {
-            const PliIndex j = w[c] != 0.0 ? find_in(node, n, from[c]) : PLI_NONE;
-            if (j != PLI_NONE) s->dense[i * width + j] -= w[c];
-        }
-    }
-    if (!invert(s->dense, n)) return PLI_OVER_CAPACITY;
-    // rows only read nodes outside the component, so they may be stored one after another
-    for (PliIndex i = 0; i < n; ++i) {
-        PliIndex count = sum_begin(s);
-        for (PliIndex j = 0; j < n; ++j) {
-            const double *w;
-            const PliIndex *from = sources(s, node[j], &w);
-            for (int c = 0; c < 4; ++c)
-                if (w[c] != 0.0 && find_in(node, n, from[c]) == PLI_NONE) count = sum_add(s, count, s->dense[i * width + n + j] * w[c], from[c]);
-        }
-        const PliStatus status = sum_store(s, count, node[i]);
-        if (status != PLI_OK) return status;
-    }
-    return PLI_OK;
+    pli_activeset_follow_begin(s);
+    for (PliIndex p = 0; p < s->h->point_count; ++p) (void)pli_activeset_follow(s, p, a);
 }
 
-// ---- all affected rows -----------------------------------------------------------------------------------------------------
-
-/// Tarjan's strongly connected components without recursion, over affected passive nodes. order 0: not visited yet.
-static PliStatus visit(PliActiveSet *s, PliIndex root, PliIndex *next)
+PliRows pli_activeset_rows(PliActiveSet *s)
 {
-    PliIndex depth = 0, stacked = 0;
-    s->frame_node[0] = root, s->frame_corner[0] = 0;
-    s->order[root] = s->low[root] = ++*next;
-    s->stack[stacked++] = root, s->on_stack[root] = 1;
-    for (;;) {
-        const PliIndex node = s->frame_node[depth];
-        if (s->frame_corner[depth] < 4) {
-            const double *w;
-            const PliIndex *from = sources(s, node, &w);
-            const int c = s->frame_corner[depth]++;
-            const PliIndex to = from[c];
-            if (w[c] == 0.0 || !s->node_mark[to] || s->state[to] == PLI_ACTIVE) continue;
-            if (s->order[to] == 0) {
-                ++depth;
-                s->frame_node[depth] = to, s->frame_corner[depth] = 0;
-                s->order[to] = s->low[to] = ++*next;
-                s->stack[stacked++] = to, s->on_stack[to] = 1;
-            } else if (s->on_stack[to] && s->order[to] < s->low[node]) {
-                s->low[node] = s->order[to];
-            }
-            continue;
-        }
-        if (s->low[node] == s->order[node]) {
-            PliIndex n = 0, member;
-            do {
-                member = s->stack[--stacked];
-                s->on_stack[member] = 0;
-                s->component[n++] = member;
-            } while (member != node);
-            const PliStatus status = n == 1 ? solve_single(s, node) : solve_component(s, s->component, n);
-            if (status != PLI_OK) {
-                while (stacked > 0) s->on_stack[s->stack[--stacked]] = 0;
-                return status;
-            }
-        }
-        if (depth == 0) return PLI_OK;
-        const PliIndex caller = s->frame_node[--depth];
-        if (s->low[node] < s->low[caller]) s->low[caller] = s->low[node];
-    }
-}
-
-PliStatus pli_activeset_solve_rows(PliActiveSet *s)
-{
-    for (PliIndex i = 0; i < s->affected_count; ++i) {
-        const PliIndex node = s->affected[i];
-        s->order[node] = 0;
-        if (s->state[node] != PLI_ACTIVE) continue;
-        const PliStatus status = store_identity(s, node);
-        if (status != PLI_OK) return status;
-    }
-    PliIndex next = 0;
-    for (PliIndex i = 0; i < s->affected_count; ++i) {
-        const PliIndex node = s->affected[i];
-        if (s->state[node] == PLI_ACTIVE || s->order[node] != 0) continue;
-        const PliStatus status = visit(s, node, &next);
-        if (status != PLI_OK) return status;
-    }
-    return PLI_OK;
-}
-
-/// Adds (or takes back) what a finest node gives to the active nodes of its row: whole units that sum to its share.
-void pli_activeset_add_mass(PliActiveSet *s, PliIndex node, int sign)
-{
-    const int64_t share = s->h->point_share[node];
-    const PliIndex first = s->row_first[node], last = first + s->row_count[node];
-    if (share == 0 || first == last) return;
-    int64_t left = share;
-    PliIndex largest = first;
-    for (PliIndex k = first; k < last; ++k) {
-        const int64_t part = llrint((double)share * s->weight[k]);
-        s->mass[s->column[k]] += sign * part;
-        left -= part;
-        if (s->weight[k] > s->weight[largest]) largest = k;
-    }
-    s->mass[s->column[largest]] += sign * left;
+    for (PliIndex p = 0; p < s->h->point_count; ++p) (void)pli_activeset_need(s, p);
+    return pli_activeset_valid_rows(s);
 }

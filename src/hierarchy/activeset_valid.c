@@ -33,12 +33,15 @@ static bool partition_is_valid(const PliActiveSet *s, PliError *err)
     return true;
 }
 
-static bool rows_are_valid(const PliActiveSet *s, PliError *err)
+static bool rows_are_valid(PliActiveSet *s, PliError *err)
 {
     const PliLevels *h = s->h;
+    for (PliIndex i = 0; i < s->slave_count; ++i) CHECK(s->valid[s->slave[i]], "slave %u has no row", s->slave[i]);
+    (void)pli_activeset_rows(s);
     const double size = cbrt(h->volume);
     for (PliIndex p = 0; p < h->point_count; ++p) {
         const PliIndex first = s->row_first[p], used = s->row_count[p];
+        CHECK(s->valid[p], "row of node %u cannot be made", p);
         CHECK(used > 0 && first + used <= s->row_first[p + 1], "row of node %u has %u entries", p, used);
         double sum = 0.0, x[3] = { 0.0, 0.0, 0.0 };
         for (PliIndex k = first; k < s->row_first[p + 1]; ++k) {
@@ -60,10 +63,13 @@ static bool masses_are_valid(const PliActiveSet *s, PliError *err)
     const PliLevels *h = s->h;
     int64_t expected = 0, sum = 0;
     for (PliIndex p = 0; p < h->point_count; ++p) {
-        expected += h->point_share[p], sum += s->mass[p];
-        CHECK((s->mass[p] > 0) == (s->state[p] == PLI_ACTIVE) && s->mass[p] >= 0, "node %u of state %d has mass %lld", p, s->state[p], (long long)s->mass[p]);
+        expected += h->point_share[p];
+        if (s->state[p] != PLI_ACTIVE) continue;
+        sum += s->mass[p];
+        CHECK(s->mass[p] > 0, "active node %u has mass %lld", p, (long long)s->mass[p]);
     }
     CHECK(sum == expected, "masses sum to %.17g of the body", (double)sum / (double)expected);
+    CHECK(s->queue_count == 0, "%u nodes still expect mass", s->queue_count);
     return true;
 }
 
@@ -106,7 +112,7 @@ static bool lists_are_valid(const PliActiveSet *s, PliError *err)
     return true;
 }
 
-bool pli_activeset_is_valid(const PliActiveSet *s, PliError *err)
+bool pli_activeset_is_valid(PliActiveSet *s, PliError *err)
 {
     return partition_is_valid(s, err) && rows_are_valid(s, err) && masses_are_valid(s, err) && weights_are_valid(s, err) && lists_are_valid(s, err);
 }

@@ -43,7 +43,7 @@ typedef struct PliTetLod {
     // ---- scratch of decisions and events
     double *old_x, *old_v;  ///< per node, values before the event where rows change
     double *new_x;          ///< per node, memo of the present positions
-    uint32_t *position_stamp, *gradient_stamp, *seen_stamp, stamp, seen;
+    uint32_t *position_stamp, *gradient_stamp, *seen_stamp, stamp, judgement, seen;
     double *gradient;       ///< [tet_count, 9], memo of deformation gradients
     PliIndex *carrier;
     double *carrier_mass, *carrier_old, *dof_mass, *change;
@@ -54,7 +54,8 @@ typedef struct PliTetLod {
 } PliTetLod;
 
 // tetlod_judge.c
-void pli_tetlod_judge(PliTetLod *t, PliBody *body, const double *x); ///< fills the criterion's proposals
+/// Fills the criterion's proposals. Writes the positions of passive nodes it looks at.
+void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x);
 
 // tetlod_event.c
 typedef enum PliEventResult { PLI_EVENT_DONE, PLI_EVENT_IMPOSSIBLE, PLI_EVENT_TOO_COSTLY, PLI_EVENT_ADDS_ENERGY } PliEventResult;

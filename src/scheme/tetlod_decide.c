@@ -25,6 +25,16 @@ static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
     return r;
 }
 
+/// A split, and before it those that balance asks for.
+static PliEventResult split(Decision *d, PliIndex node)
+{
+    for (PliIndex blocker; (blocker = pli_activeset_blocker(d->t->set, node)) != PLI_NONE;) {
+        const PliEventResult r = split(d, blocker);
+        if (r != PLI_EVENT_DONE) return r;
+    }
+    return apply(d, node, true, false);
+}
+
 static bool may_continue(const Decision *d) { return d->events < d->most_events; }
 
 static double work(const Decision *d) { return pli_tetlod_work(d->t, pli_body_def(d->body), d->dt); }
@@ -60,12 +70,12 @@ static void splits(Decision *d)
         const PliProposal *p = &c->refine[i];
         pli_activeset_list(d->t->set);
         if (c->def.max_active != PLI_NONE && d->t->set->active_count >= c->def.max_active) break;
-        PliEventResult r = apply(d, p->region, true, false);
+        PliEventResult r = split(d, p->region);
         if (r != PLI_EVENT_TOO_COSTLY) continue;
         // make room by joining regions that need it much less, then try once more
         const PliIndex before = d->next_coarsen;
         force_merges(d, 0.97 * d->most_work, 0.5 * p->score);
-        if (d->next_coarsen != before && may_continue(d)) r = apply(d, p->region, true, false);
+        if (d->next_coarsen != before && may_continue(d)) r = split(d, p->region);
         if (r == PLI_EVENT_TOO_COSTLY) break;
     }
     stats->refused += c->refine_count - i;

@@ -48,9 +48,13 @@ static void remember(PliTetLod *t, const double *x, const double *v)
     const PliActiveSet *s = t->set;
     for (PliIndex i = 0; i < s->affected_count; ++i) {
         const PliIndex node = s->affected[i];
-        // old rows: nodes that were active still have theirs, the identity
-        pli_activeset_value(s, node, x, t->old_x + 3 * (size_t)node);
-        pli_activeset_value(s, node, v, t->old_v + 3 * (size_t)node);
+        if (s->valid[node]) {
+            pli_activeset_value(s, node, x, t->old_x + 3 * (size_t)node);
+            pli_activeset_value(s, node, v, t->old_v + 3 * (size_t)node);
+        } else { // was active, and nothing followed it
+            v3_copy(t->old_x + 3 * (size_t)node, x + 3 * (size_t)node);
+            v3_copy(t->old_v + 3 * (size_t)node, v + 3 * (size_t)node);
+        }
     }
 }
 
@@ -156,22 +160,22 @@ static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
         const PliIndex node = s->patch[i];
         clamped = clamped || fixed[node];
         t->patch_mass[i] = (double)s->patch_mass[i] * unit;
-        t->dof_mass[node] = (double)s->mass[node] * unit;
+        t->dof_mass[node] = s->state[node] == PLI_ACTIVE ? (double)s->mass[node] * unit : 0.0;
         v3_copy(t->saved_v + 3 * (size_t)i, v + 3 * (size_t)node);
     }
     PliPatch patch = { s->patch, t->patch_mass, s->patch_count };
     const PliMoments before = pli_patch_moments(&patch, x, v);
 
+    // nodes that stop hand their mass over through their new row, and with it the momentum that row does not reproduce
     PliIndex carriers = 0;
-    for (PliIndex i = 0; i < s->affected_count; ++i) {
-        const PliIndex node = s->affected[i];
-        if (node < t->h->finest_first) continue;
-        t->carrier[carriers] = node;
-        t->carrier_mass[carriers] = (double)t->h->point_share[node] * unit;
-        v3_copy(t->carrier_old + 3 * (size_t)carriers, t->old_v + 3 * (size_t)node);
+    for (PliIndex i = 0; i < s->changed_count; ++i) {
+        if (s->changed_from[i] != PLI_ACTIVE) continue;
+        t->carrier[carriers] = s->changed[i];
+        t->carrier_mass[carriers] = (double)s->changed_mass[i] * unit;
+        v3_copy(t->carrier_old + 3 * (size_t)carriers, v + 3 * (size_t)s->changed[i]);
         carriers++;
     }
-    pli_handover_momentum(pli_activeset_rows(s), t->carrier, t->carrier_mass, t->carrier_old, carriers, t->dof_mass, fixed, v, t->change);
+    pli_handover_momentum(pli_activeset_valid_rows(s), t->carrier, t->carrier_mass, t->carrier_old, carriers, t->dof_mass, fixed, v, t->change);
 
     for (PliIndex i = 0; i < s->patch_count; ++i) t->patch_mass[i] = t->dof_mass[s->patch[i]];
     PliMoments after = pli_patch_moments(&patch, x, v);
@@ -220,9 +224,13 @@ static void take_back(PliTetLod *t, double *v)
 PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *v, PliIndex node, bool split, bool forced, double most_work, double dt)
 {
     PliActiveSet *s = t->set;
+    const PliLevels *h = t->h;
     pli_activeset_begin(s);
-    const PliIndex count = split ? pli_activeset_split(s, node) : (PliIndex)pli_activeset_merge(s, node);
-    if (count == 0) return PLI_EVENT_IMPOSSIBLE;
+    // rows of the nodes that will start, while they still follow
+    if (!split && pli_activeset_need(s, node) != PLI_OK) return PLI_EVENT_IMPOSSIBLE;
+    for (PliIndex c = h->child_first[node]; split && c < h->child_first[node + 1]; ++c)
+        if (pli_activeset_need(s, h->child[c]) != PLI_OK) return PLI_EVENT_IMPOSSIBLE;
+    if (!(split ? pli_activeset_split(s, node) : pli_activeset_merge(s, node))) return PLI_EVENT_IMPOSSIBLE;
     pli_activeset_affect(s);
     remember(t, x, v);
     if (pli_activeset_commit(s) != PLI_OK) {
@@ -252,7 +260,7 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
     }
     for (PliIndex i = 0; i < s->changed_count; ++i) pli_criterion_note(&t->criterion, s->changed[i]);
     PliStats *stats = pli_body_stats_mutable(body);
-    if (split) stats->refined += count;
-    else stats->coarsened += count;
+    if (split) stats->refined++;
+    else stats->coarsened++;
     return result;
 }

@@ -7,22 +7,15 @@
 #include "scheme/tetlod.h"
 #include "surface/contact.h"
 
-static const double *position(PliTetLod *t, const double *x, PliIndex node)
-{
-    if (t->set->state[node] == PLI_ACTIVE) return x + 3 * (size_t)node;
-    if (t->position_stamp[node] != t->stamp) {
-        t->position_stamp[node] = t->stamp;
-        pli_activeset_value(t->set, node, x, t->new_x + 3 * (size_t)node);
-    }
-    return t->new_x + 3 * (size_t)node;
-}
+/// Where a node of any level is: passive ones follow, and are written to x on the way.
+static const double *position(PliTetLod *t, double *x, PliIndex node) { return pli_activeset_follow(t->set, node, x); }
 
 /// Deformation gradient of any tetrahedron, its corners following the active nodes.
-static const double *gradient(PliTetLod *t, const double *x, PliIndex tet)
+static const double *gradient(PliTetLod *t, double *x, PliIndex tet)
 {
     double *F = t->gradient + 9 * (size_t)tet;
-    if (t->gradient_stamp[tet] == t->stamp) return F;
-    t->gradient_stamp[tet] = t->stamp;
+    if (t->gradient_stamp[tet] == t->judgement) return F;
+    t->gradient_stamp[tet] = t->judgement;
     static const PliIndex order[4] = { 0, 1, 2, 3 };
     double c[12];
     for (int k = 0; k < 4; ++k) v3_copy(c + 3 * k, position(t, x, t->h->tets[4 * (size_t)tet + k]));
@@ -32,7 +25,7 @@ static const double *gradient(PliTetLod *t, const double *x, PliIndex tet)
 
 /// Largest difference between the gradients around a node and their mean: how far the field is from linear there. Unlike the
 /// paper's force criterion it does not vanish at equilibrium, and a rigid motion does not change it.
-static double strain_jump(PliTetLod *t, const double *x, PliIndex node)
+static double strain_jump(PliTetLod *t, double *x, PliIndex node)
 {
     const PliLevels *h = t->h;
     const PliIndex first = h->star_first[node], last = h->star_first[node + 1];
@@ -53,7 +46,7 @@ static double strain_jump(PliTetLod *t, const double *x, PliIndex node)
 
 typedef struct Judge {
     PliTetLod *t;
-    const double *x;
+    double *x;
     const PliBodyDef *def;
     const PliTool *tools;
     int tool_count;
@@ -133,18 +126,15 @@ static void forget_forces(Judge *j, PliBody *body)
     for (PliIndex i = 0; i < s->active_count; ++i) memset(j->t->change + 3 * (size_t)dof[i], 0, 3 * sizeof(double));
 }
 
-void pli_tetlod_judge(PliTetLod *t, PliBody *body, const double *x)
+void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x)
 {
     const PliLevels *h = t->h;
     const PliActiveSet *s = t->set;
     Judge j = { .t = t, .x = x, .def = pli_body_def(body), .fixed = pli_body_fixed(body) };
     j.tools = pli_body_tools(body, &j.tool_count);
     j.mu = j.def->material.young / (2.0 * (1.0 + j.def->material.poisson));
-    if (++t->stamp == 0) {
-        memset(t->position_stamp, 0, h->point_count * sizeof *t->position_stamp);
-        memset(t->gradient_stamp, 0, h->tet_count * sizeof *t->gradient_stamp);
-        t->stamp = 1;
-    }
+    pli_activeset_follow_begin(t->set);
+    if (++t->judgement == 0) memset(t->gradient_stamp, 0, h->tet_count * sizeof *t->gradient_stamp), t->judgement = 1;
     const bool by_force = j.def->criterion.kind == PLI_BY_FORCE;
     if (by_force) collect_forces(&j, body);
     for (PliIndex i = 0; i < s->active_count; ++i) {

@@ -24,12 +24,15 @@ SetHandle make_set(const PliLevels *h, PliActiveSetDef def = {})
     return s;
 }
 
-/// Same bits as a set rebuilt from the states alone.
-void expect_equals_rebuild(const PliActiveSet *a, PliActiveSet *fresh)
+/// Same rows and weights, bit by bit, as a set rebuilt from the states alone; masses within a few of the 2^56 units of the body
+/// (in a dependency cycle the units that are left over by rounding depend on the order of events).
+void expect_equals_rebuild(PliActiveSet *a, PliActiveSet *fresh)
 {
     const PliLevels *h = a->h;
     std::memcpy(fresh->state, a->state, h->point_count);
     ASSERT_EQ(pli_activeset_rebuild(fresh), PLI_OK);
+    (void)pli_activeset_rows(a);
+    (void)pli_activeset_rows(fresh);
     for (PliIndex p = 0; p < h->point_count; ++p) {
         ASSERT_EQ(a->row_count[p], fresh->row_count[p]) << p;
         for (PliIndex k = 0; k < a->row_count[p]; ++k) {
@@ -37,7 +40,7 @@ void expect_equals_rebuild(const PliActiveSet *a, PliActiveSet *fresh)
             ASSERT_EQ(a->weight[a->row_first[p] + k], fresh->weight[fresh->row_first[p] + k]);
         }
     }
-    ASSERT_EQ(std::memcmp(a->mass, fresh->mass, h->point_count * sizeof *a->mass), 0);
+    for (PliIndex p = 0; p < h->point_count; ++p) ASSERT_NEAR((double)(a->mass[p] - fresh->mass[p]), 0.0, 1000.0) << p;
     ASSERT_EQ(std::memcmp(a->volume, fresh->volume, h->tet_count * sizeof *a->volume), 0);
     ASSERT_EQ(a->active_count, fresh->active_count);
     ASSERT_EQ(a->slave_count, fresh->slave_count);
@@ -46,15 +49,17 @@ void expect_equals_rebuild(const PliActiveSet *a, PliActiveSet *fresh)
 
 struct Counts { int split = 0, merged = 0, undone = 0, failed = 0; };
 
-/// One random event: a split with what balance asks for, or a merge; one in eight is undone again.
+/// One random event: a split (of what balance asks for first), or a merge; one in eight is undone again.
 bool random_event(PliActiveSet *s, uint64_t *random, double split_chance, Counts *n)
 {
     const PliLevels *h = s->h;
     pli_activeset_begin(s);
     bool split = pli_random_unit(random) < split_chance, done = false;
     for (int attempt = 0; attempt < 50 && !done; ++attempt) {
-        const PliIndex node = (PliIndex)(pli_random_unit(random) * h->finest_first);
-        done = split ? pli_activeset_split(s, node) > 0 : pli_activeset_merge(s, node);
+        PliIndex node = (PliIndex)(pli_random_unit(random) * h->finest_first), blocker;
+        if (split && s->state[node] == PLI_ACTIVE)
+            while ((blocker = pli_activeset_blocker(s, node)) != PLI_NONE) node = blocker;
+        done = split ? pli_activeset_split(s, node) : pli_activeset_merge(s, node);
     }
     if (!done) return false;
     pli_activeset_affect(s);
@@ -108,7 +113,7 @@ TEST(ActiveSet, TenThousandRandomSequencesOnASphere)
     EXPECT_GT(n.split, 10000);
     EXPECT_GT(n.merged, 10000);
     RecordProperty("failed", n.failed);
-    EXPECT_LE(n.failed, n.split / 100);
+    EXPECT_LE(n.failed, n.split / 20); // refused because a coarse node would carry no mass
 }
 
 TEST(ActiveSet, RandomSequencesOnFourLevels)
@@ -117,7 +122,7 @@ TEST(ActiveSet, RandomSequencesOnFourLevels)
     Counts n;
     random_sequences(box.get(), {}, 60, &n);
     random_sequences(ball.get(), {}, 60, &n);
-    EXPECT_LE(n.failed, n.split / 100);
+    EXPECT_LE(n.failed, n.split / 20); // refused because a coarse node would carry no mass
 }
 
 TEST(ActiveSet, RandomSequencesWithARampAndWithThePapersCoupling)
@@ -128,7 +133,7 @@ TEST(ActiveSet, RandomSequencesWithARampAndWithThePapersCoupling)
         for (int ramp : { 1, 2, 5 }) random_sequences(h, { ramp, false, 0 }, 60, &n);
         random_sequences(h, { 0, true, 0 }, 60, &n);
     }
-    EXPECT_LE(n.failed, n.split / 100);
+    EXPECT_LE(n.failed, n.split / 20); // refused because a coarse node would carry no mass
 }
 
 TEST(ActiveSet, UniformLevelsAreTheirMeshes)
@@ -151,11 +156,16 @@ TEST(ActiveSet, SplittingOneSpotToTheFinestLevelStaysLocal)
     // the corner node of level 0 and then of its own children
     PliIndex node = 0;
     for (int l = 0; l < 2; ++l) {
-        pli_activeset_begin(s.get());
-        ASSERT_GT(pli_activeset_split(s.get(), node), 0u);
-        pli_activeset_affect(s.get());
-        ASSERT_EQ(pli_activeset_commit(s.get()), PLI_OK);
-        node = h->child[h->child_first[node]];
+        const PliIndex wanted = node;
+        while (s->state[wanted] == PLI_ACTIVE) {
+            PliIndex first = wanted, blocker;
+            while ((blocker = pli_activeset_blocker(s.get(), first)) != PLI_NONE) first = blocker;
+            pli_activeset_begin(s.get());
+            ASSERT_TRUE(pli_activeset_split(s.get(), first));
+            pli_activeset_affect(s.get());
+            ASSERT_EQ(pli_activeset_commit(s.get()), PLI_OK);
+        }
+        node = h->child[h->child_first[wanted]];
     }
     pli_activeset_list(s.get());
     PliError err{};
@@ -165,6 +175,40 @@ TEST(ActiveSet, SplittingOneSpotToTheFinestLevelStaysLocal)
     bool has_finest = false;
     for (PliIndex i = 0; i < s->active_count; ++i) has_finest |= h->level[s->active[i]] == 2;
     EXPECT_TRUE(has_finest);
+}
+
+TEST(ActiveSet, MassesAreWhatTheRowsOfTheFinestNodesSay)
+{
+    LevelsHandle h = ball_levels({ 2, 4, 7 });
+    SetHandle s = make_set(h.get());
+    uint64_t random = 11;
+    Counts n;
+    for (int e = 0; e < 120; ++e) random_event(s.get(), &random, 0.65, &n);
+    (void)pli_activeset_rows(s.get());
+    std::vector<double> mass(h->point_count);
+    double total = 0;
+    for (PliIndex k = h->finest_first; k < h->point_count; ++k) {
+        total += (double)h->point_share[k];
+        for (PliIndex e = s->row_first[k]; e < s->row_first[k] + s->row_count[k]; ++e) mass[s->column[e]] += s->weight[e] * (double)h->point_share[k];
+    }
+    for (PliIndex p = 0; p < h->point_count; ++p) EXPECT_NEAR(mass[p], s->state[p] == PLI_ACTIVE ? (double)s->mass[p] : 0.0, 1e-14 * total);
+}
+
+TEST(ActiveSet, FollowingAgreesWithRows)
+{
+    LevelsHandle h = ball_levels({ 2, 4, 7 });
+    SetHandle s = make_set(h.get());
+    uint64_t random = 12;
+    Counts n;
+    for (int e = 0; e < 120; ++e) random_event(s.get(), &random, 0.65, &n);
+    std::vector<double> a(3 * h->point_count), b(3);
+    for (double &v : a) v = pli_random_unit(&random);
+    pli_activeset_spread(s.get(), a.data());
+    (void)pli_activeset_rows(s.get());
+    for (PliIndex p = 0; p < h->point_count; ++p) {
+        pli_activeset_value(s.get(), p, a.data(), b.data());
+        for (int d = 0; d < 3; ++d) ASSERT_NEAR(a[3 * p + d], b[d], 1e-13);
+    }
 }
 
 TEST(ActiveSet, CyclesOccurAndAreSolved)
