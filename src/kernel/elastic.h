@@ -70,6 +70,7 @@ void pli_elastic_add_dense(const PliElastic *e, double k, PliIndex points, doubl
 /// c * group + p within a block. Samples only.
 void pli_elastic_add_group_blocks(const PliElastic *e, double k, PliIndex group, double *blocks);
 double pli_elastic_energy(const PliElastic *e, const double *x);
+double pli_elastic_density(const PliElastic *e, const double F[9]); ///< energy of one deformation gradient, J/m3
 /// Number of elements with det F <= 0 or not a number, and the first of them in the caller's list (PLI_NONE if none);
 /// samples are numbered after the tets.
 PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first);

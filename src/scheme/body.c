@@ -124,6 +124,7 @@ PliActive pli_body_active(const PliBody *b) { return (PliActive){ b->live.dof, b
 void *pli_body_self(PliBody *b) { return b->self; }
 const PliSchemeStatic *pli_body_static(const PliBody *b) { return &b->fixed; }
 uint64_t pli_body_revision(const PliBody *b) { return b->revision; }
+const uint8_t *pli_body_fixed(const PliBody *b) { return b->is_fixed; }
 PliStats *pli_body_stats_mutable(PliBody *b) { return &b->stats; }
 
 PliSystem *pli_body_system(PliBody *b, const PliIndex **dof)
@@ -182,7 +183,10 @@ void pli_body_reset(PliBody *b, const PliState *s)
 
 bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 {
-    if (!b->ops->adapt || !b->def.adapt) return false;
+    if (!b->ops->adapt || !b->def.adapt) {
+        b->stats.adapt_ms = 0.0;
+        return false;
+    }
     const double begin = pli_cpu_ms();
     const uint64_t before = b->revision;
     // what the skin shows now must still be what it shows after the event
@@ -279,8 +283,7 @@ static bool all_finite(const PliBody *b)
 PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
 {
     const double begin = pli_cpu_ms();
-    PliStats *stats = &b->stats;
-    stats->adapt_ms = 0.0;
+    PliStats *stats = &b->stats; // times are those of the last step until new ones are known: governors read them
     const uint64_t refined = stats->refined, coarsened = stats->coarsened;
     pli_body_adapt(b, s, dt);
     PliStepInfo info = pli_body_advance(b, s, dt);

@@ -1,0 +1,112 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Which of the proposals are carried out: first what the budget forces, then what volunteers, then what asks for more.
+#include <math.h>
+
+#include "base/timer.h"
+#include "scheme/tetlod.h"
+
+typedef struct Decision {
+    PliTetLod *t;
+    PliBody *body;
+    double *x, *v, dt;
+    double most_work;
+    int events, most_events;
+    PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
+    bool changed;
+} Decision;
+
+static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
+{
+    d->events++;
+    const PliEventResult r = pli_tetlod_event(d->t, d->body, d->x, d->v, node, split, forced, d->most_work, d->dt);
+    d->changed |= r == PLI_EVENT_DONE;
+    // what was refused for its energy is not tried again at once
+    if (r == PLI_EVENT_ADDS_ENERGY) pli_criterion_note(&d->t->criterion, node);
+    return r;
+}
+
+/// A split, and before it those that balance asks for.
+static PliEventResult split(Decision *d, PliIndex node)
+{
+    for (PliIndex blocker; (blocker = pli_activeset_blocker(d->t->set, node)) != PLI_NONE;) {
+        const PliEventResult r = split(d, blocker);
+        if (r != PLI_EVENT_DONE) return r;
+    }
+    return apply(d, node, true, false);
+}
+
+static bool may_continue(const Decision *d) { return d->events < d->most_events; }
+
+static double work(const Decision *d) { return pli_tetlod_work(d->t, pli_body_def(d->body), d->dt); }
+
+/// Merges the least needed regions until the step fits, whatever they ask for.
+static void force_merges(Decision *d, double limit, double below_score)
+{
+    PliCriterion *c = &d->t->criterion;
+    while (may_continue(d) && work(d) > limit && d->next_coarsen < c->coarsen_count) {
+        const PliProposal *p = &c->coarsen[d->next_coarsen];
+        if (p->score >= below_score) return;
+        d->next_coarsen++;
+        const bool willing = pli_criterion_volunteers(c, p);
+        if (apply(d, p->region, false, true) == PLI_EVENT_DONE && !willing) pli_body_stats_mutable(d->body)->forced++;
+    }
+}
+
+static void volunteer_merges(Decision *d)
+{
+    PliCriterion *c = &d->t->criterion;
+    while (may_continue(d) && d->next_coarsen < c->coarsen_count && c->coarsen[d->next_coarsen].score < c->def.coarsen) {
+        const PliProposal *p = &c->coarsen[d->next_coarsen++];
+        if (pli_criterion_volunteers(c, p)) (void)apply(d, p->region, false, false);
+    }
+}
+
+static void splits(Decision *d)
+{
+    PliCriterion *c = &d->t->criterion;
+    PliStats *stats = pli_body_stats_mutable(d->body);
+    PliIndex i = 0;
+    for (; i < c->refine_count && may_continue(d); ++i) {
+        const PliProposal *p = &c->refine[i];
+        pli_activeset_list(d->t->set);
+        if (c->def.max_active != PLI_NONE && d->t->set->active_count >= c->def.max_active) break;
+        PliEventResult r = split(d, p->region);
+        if (r != PLI_EVENT_TOO_COSTLY) continue;
+        // make room by joining regions that need it much less, then try once more
+        const PliIndex before = d->next_coarsen;
+        force_merges(d, 0.97 * d->most_work, 0.5 * p->score);
+        if (d->next_coarsen != before && may_continue(d)) r = split(d, p->region);
+        if (r == PLI_EVENT_TOO_COSTLY) break;
+    }
+    stats->refused += c->refine_count - i;
+}
+
+bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt)
+{
+    PliTetLod *t = self;
+    const PliBodyDef *def = pli_body_def(body);
+    const PliCriterionDef *c = &def->criterion;
+    const PliStats *stats = pli_body_stats_mutable(body);
+    const bool due = pli_criterion_due(&t->criterion, c, dt);
+    if (c->budget_ms > 0.0 && stats->steps > 0)
+        pli_governor_learn(&t->governor, pli_tetlod_work(t, def, dt), stats->solve_ms, fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
+    if (!due || t->h->level_count == 1) return false;
+
+    const double begin = pli_cpu_ms();
+    Decision d = { .t = t, .body = body, .x = x, .v = v, .dt = dt };
+    d.most_work = pli_governor_limit(&t->governor, c->budget_ms);
+    d.most_events = pli_governor_events(&t->governor, c->budget_ms);
+    t->set->revision = pli_body_revision(body) + 1; // the cut that will show what changes now
+    t->density = def->material.density;
+    pli_activeset_list(t->set);
+    pli_criterion_begin(&t->criterion, c);
+    pli_tetlod_judge(t, body, x);
+
+    const double judged = pli_cpu_ms();
+    if (work(&d) > d.most_work) force_merges(&d, 0.95 * d.most_work, INFINITY);
+    volunteer_merges(&d);
+    splits(&d);
+    (void)begin;
+    if (c->budget_ms > 0.0) pli_governor_learn_events(&t->governor, d.events, pli_cpu_ms() - judged);
+    return d.changed;
+}

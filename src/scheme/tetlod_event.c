@@ -1,0 +1,266 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// One event: the cut changes, the motion is handed over, the energy is settled; or everything is as before.
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "scheme/tetlod.h"
+
+// ---- how many substeps a set needs -------------------------------------------------------------------------------------------
+
+static void move_bucket(PliTetLod *t, PliIndex tet, bool was_live, bool is_live)
+{
+    if (was_live == is_live) return;
+    t->bucket_count[t->bucket[tet]] += is_live ? 1u : -1u;
+}
+
+void pli_tetlod_count_buckets(PliTetLod *t)
+{
+    memset(t->bucket_count, 0, sizeof t->bucket_count);
+    for (PliIndex e = 0; e < t->h->tet_count; ++e) move_bucket(t, e, false, t->set->volume[e] > 0.0);
+}
+
+static double bucket_altitude(const PliTetLod *t, int b) { return t->least_altitude * exp2((double)b / 64.0); }
+
+double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)
+{
+    int first = 0;
+    while (first < PLI_TETLOD_BUCKETS && t->bucket_count[first] == 0) ++first;
+    if (first == PLI_TETLOD_BUCKETS) return 0.0;
+    const PliMaterial *m = &def->material;
+    const double mu = m->young / (2.0 * (1.0 + m->poisson)), lambda = m->young * m->poisson / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
+    const double speed = sqrt((lambda + 2.0 * mu) / m->density);
+    const double step = pli_damped_step(def->courant * bucket_altitude(t, first) / speed, m->damping);
+    const double substeps = def->integrator == PLI_IMPLICIT ? 1.0 : fmax(1.0, ceil(dt / step));
+    double work = 0.0;
+    for (int b = first; b < PLI_TETLOD_BUCKETS; ++b) {
+        int g = def->multirate ? (b - first) / 64 : 0;
+        work += t->bucket_count[b] * substeps / (double)(1 << (g < 7 ? g : 7));
+    }
+    return work;
+}
+
+// ---- values before and after -------------------------------------------------------------------------------------------------
+
+/// Old values of every node whose row is about to change; new nodes then start from them.
+static void remember(PliTetLod *t, const double *x, const double *v)
+{
+    const PliActiveSet *s = t->set;
+    for (PliIndex i = 0; i < s->affected_count; ++i) {
+        const PliIndex node = s->affected[i];
+        if (s->valid[node]) {
+            pli_activeset_value(s, node, x, t->old_x + 3 * (size_t)node);
+            pli_activeset_value(s, node, v, t->old_v + 3 * (size_t)node);
+        } else { // was active, and nothing followed it
+            v3_copy(t->old_x + 3 * (size_t)node, x + 3 * (size_t)node);
+            v3_copy(t->old_v + 3 * (size_t)node, v + 3 * (size_t)node);
+        }
+    }
+}
+
+static void start_new_nodes(PliTetLod *t, double *x, double *v)
+{
+    const PliActiveSet *s = t->set;
+    for (PliIndex i = 0; i < s->changed_count; ++i) {
+        const PliIndex node = s->changed[i];
+        if (s->state[node] != PLI_ACTIVE) continue;
+        v3_copy(x + 3 * (size_t)node, t->old_x + 3 * (size_t)node);
+        v3_copy(v + 3 * (size_t)node, t->old_v + 3 * (size_t)node);
+    }
+}
+
+static const double *new_position(PliTetLod *t, const double *x, PliIndex node)
+{
+    if (t->set->state[node] == PLI_ACTIVE) return x + 3 * (size_t)node;
+    if (t->position_stamp[node] != t->stamp) {
+        t->position_stamp[node] = t->stamp;
+        pli_activeset_value(t->set, node, x, t->new_x + 3 * (size_t)node);
+    }
+    return t->new_x + 3 * (size_t)node;
+}
+
+static double density_at(const PliElastic *elastic, const PliTetRest *rest, const double *const corner[4])
+{
+    double c[12], F[9];
+    static const PliIndex order[4] = { 0, 1, 2, 3 };
+    for (int k = 0; k < 4; ++k) v3_copy(c + 3 * k, corner[k]);
+    pli_tet_gradient(order, rest, c, F);
+    return pli_elastic_density(elastic, F);
+}
+
+/// Tetrahedra whose energy differs: weights that changed, and live ones with a corner whose row changed.
+static PliIndex list_elements(PliTetLod *t)
+{
+    const PliActiveSet *s = t->set;
+    const PliLevels *h = t->h;
+    PliIndex n = 0;
+    if (++t->seen == 0) memset(t->seen_stamp, 0, h->tet_count * sizeof *t->seen_stamp), t->seen = 1;
+    for (PliIndex i = 0; i < s->dirty_count; ++i) {
+        const PliIndex tet = s->dirty[i];
+        t->seen_stamp[tet] = t->seen;
+        if (s->dirty_volume[i] == 0.0 && s->volume[tet] == 0.0) continue;
+        t->element[n] = tet;
+        t->element_volume[n++] = s->dirty_volume[i];
+    }
+    for (PliIndex i = 0; i < s->affected_count; ++i) {
+        const PliIndex node = s->affected[i];
+        if (s->touch[node] == 0) continue; // what it touched before is among the dirty ones
+        for (PliIndex k = h->star_first[node]; k < h->star_first[node + 1]; ++k) {
+            const PliIndex tet = h->star[k];
+            if (t->seen_stamp[tet] == t->seen || s->volume[tet] == 0.0) continue;
+            t->seen_stamp[tet] = t->seen;
+            t->element[n] = tet;
+            t->element_volume[n++] = s->volume[tet];
+        }
+    }
+    return n;
+}
+
+/// Elastic energy after minus before.
+static double elastic_change(PliTetLod *t, const PliElastic *elastic, const double *x)
+{
+    const PliActiveSet *s = t->set;
+    const PliLevels *h = t->h;
+    if (++t->stamp == 0) memset(t->position_stamp, 0, h->point_count * sizeof *t->position_stamp), t->stamp = 1;
+    const PliIndex n = list_elements(t);
+    double change = 0.0;
+    for (PliIndex i = 0; i < n; ++i) {
+        const PliIndex tet = t->element[i], *c = h->tets + 4 * (size_t)tet;
+        const double before = t->element_volume[i], after = s->volume[tet];
+        const double *now[4], *old[4];
+        bool moved = false;
+        for (int k = 0; k < 4; ++k) {
+            now[k] = new_position(t, x, c[k]);
+            old[k] = s->node_mark[c[k]] ? t->old_x + 3 * (size_t)c[k] : now[k];
+            moved = moved || memcmp(now[k], old[k], 3 * sizeof(double)) != 0;
+        }
+        if (!moved && before == after) continue;
+        const double old_density = before > 0.0 || !moved ? density_at(elastic, &t->rest[tet], old) : 0.0;
+        const double density = moved && after > 0.0 ? density_at(elastic, &t->rest[tet], now) : old_density;
+        change += after * density - before * old_density;
+    }
+    return change;
+}
+
+// ---- momentum and energy -------------------------------------------------------------------------------------------------------
+
+static double unit_mass(const PliTetLod *t) { return t->h->unit * t->density; }
+
+/// Steps 2 and 3 of the handover. @return kinetic plus gravity energy gained, J.
+static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
+{
+    PliActiveSet *s = t->set;
+    const double unit = unit_mass(t);
+    const uint8_t *fixed = pli_body_fixed(body);
+    const double *g = pli_body_def(body)->gravity;
+
+    // the patch as it was: nodes that stopped still have their values in x and v, new ones had no mass
+    bool clamped = false;
+    for (PliIndex i = 0; i < s->patch_count; ++i) {
+        const PliIndex node = s->patch[i];
+        clamped = clamped || fixed[node];
+        t->patch_mass[i] = (double)s->patch_mass[i] * unit;
+        t->dof_mass[node] = s->state[node] == PLI_ACTIVE ? (double)s->mass[node] * unit : 0.0;
+        v3_copy(t->saved_v + 3 * (size_t)i, v + 3 * (size_t)node);
+    }
+    PliPatch patch = { s->patch, t->patch_mass, s->patch_count };
+    const PliMoments before = pli_patch_moments(&patch, x, v);
+
+    // nodes that stop hand their mass over through their new row, and with it the momentum that row does not reproduce
+    PliIndex carriers = 0;
+    for (PliIndex i = 0; i < s->changed_count; ++i) {
+        if (s->changed_from[i] != PLI_ACTIVE) continue;
+        t->carrier[carriers] = s->changed[i];
+        t->carrier_mass[carriers] = (double)s->changed_mass[i] * unit;
+        v3_copy(t->carrier_old + 3 * (size_t)carriers, v + 3 * (size_t)s->changed[i]);
+        carriers++;
+    }
+    pli_handover_momentum(pli_activeset_valid_rows(s), t->carrier, t->carrier_mass, t->carrier_old, carriers, t->dof_mass, fixed, v, t->change);
+
+    for (PliIndex i = 0; i < s->patch_count; ++i) t->patch_mass[i] = t->dof_mass[s->patch[i]];
+    PliMoments after = pli_patch_moments(&patch, x, v);
+    if (!clamped) {
+        double spin[3];
+        v3_sub(spin, before.angular, after.angular);
+        if (pli_handover_spin(&patch, spin, x, v)) after = pli_patch_moments(&patch, x, v);
+    }
+    const double lifted[3] = { after.mass * after.centre[0] - before.mass * before.centre[0], after.mass * after.centre[1] - before.mass * before.centre[1],
+                               after.mass * after.centre[2] - before.mass * before.centre[2] };
+    return after.kinetic - before.kinetic - v3_dot(g, lifted);
+}
+
+/// Step 4. @return false when the event would add energy that nothing can pay for and it is not forced.
+static bool settle_energy(PliTetLod *t, PliBody *body, const double *x, double *v, double gained, bool forced)
+{
+    PliStats *stats = pli_body_stats_mutable(body);
+    const PliActiveSet *s = t->set;
+    if (gained <= 0.0) {
+        stats->energy_removed -= gained;
+        t->bank -= gained;
+        return true;
+    }
+    const uint8_t *fixed = pli_body_fixed(body);
+    for (PliIndex i = 0; i < s->patch_count; ++i)
+        if (fixed[s->patch[i]]) t->patch_mass[i] = 0.0; // prescribed motion pays nothing
+    const PliPatch patch = { s->patch, t->patch_mass, s->patch_count };
+    const double unpaid = pli_handover_cap(&patch, gained, x, v);
+    if (unpaid <= 0.0) return true;
+    if (unpaid <= t->bank) {
+        t->bank -= unpaid;
+        stats->energy_added += unpaid;
+        return true;
+    }
+    if (!forced) return false;
+    stats->energy_forced += unpaid;
+    return true;
+}
+
+static void take_back(PliTetLod *t, double *v)
+{
+    const PliActiveSet *s = t->set;
+    for (PliIndex i = 0; i < s->patch_count; ++i) v3_copy(v + 3 * (size_t)s->patch[i], t->saved_v + 3 * (size_t)i);
+}
+
+PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *v, PliIndex node, bool split, bool forced, double most_work, double dt)
+{
+    PliActiveSet *s = t->set;
+    const PliLevels *h = t->h;
+    pli_activeset_begin(s);
+    // rows of the nodes that will start, while they still follow
+    if (!split && pli_activeset_need(s, node) != PLI_OK) return PLI_EVENT_IMPOSSIBLE;
+    for (PliIndex c = h->child_first[node]; split && c < h->child_first[node + 1]; ++c)
+        if (pli_activeset_need(s, h->child[c]) != PLI_OK) return PLI_EVENT_IMPOSSIBLE;
+    if (!(split ? pli_activeset_split(s, node) : pli_activeset_merge(s, node))) return PLI_EVENT_IMPOSSIBLE;
+    pli_activeset_affect(s);
+    remember(t, x, v);
+    if (pli_activeset_commit(s) != PLI_OK) {
+        pli_activeset_undo(s);
+        return PLI_EVENT_IMPOSSIBLE;
+    }
+    for (PliIndex i = 0; i < s->dirty_count; ++i) move_bucket(t, s->dirty[i], s->dirty_volume[i] > 0.0, s->volume[s->dirty[i]] > 0.0);
+
+    PliEventResult result = PLI_EVENT_DONE;
+    if (split && pli_tetlod_work(t, pli_body_def(body), dt) > most_work) {
+        result = PLI_EVENT_TOO_COSTLY;
+    } else {
+        start_new_nodes(t, x, v);
+        double gained = hand_over(t, body, x, v);
+        if (t->coupling == PLI_VARIATIONAL) {
+            gained += elastic_change(t, pli_body_system(body, NULL)->elastic, x);
+            if (!settle_energy(t, body, x, v, gained, forced)) {
+                take_back(t, v);
+                result = PLI_EVENT_ADDS_ENERGY;
+            }
+        }
+    }
+    if (result != PLI_EVENT_DONE) {
+        for (PliIndex i = 0; i < s->dirty_count; ++i) move_bucket(t, s->dirty[i], s->volume[s->dirty[i]] > 0.0, s->dirty_volume[i] > 0.0);
+        pli_activeset_undo(s);
+        return result;
+    }
+    for (PliIndex i = 0; i < s->changed_count; ++i) pli_criterion_note(&t->criterion, s->changed[i]);
+    PliStats *stats = pli_body_stats_mutable(body);
+    if (split) stats->refined++;
+    else stats->coarsened++;
+    return result;
+}
