@@ -12,7 +12,6 @@ static const PliCommand commands[] = {
     { "compare", "run every body of a scene alone and say how far off each is and what it costs", pli_cmd_compare },
     { "check", "say what in a scene the embedded host cannot do", pli_cmd_check },
     { "list", "print the components the embedded host knows", pli_cmd_list },
-    { "compare", "run every body of a scene alone and compare errors, costs and pictures", pli_cmd_compare },
     { "view", "show the bodies of a scene side by side in a window", pli_cmd_view },
     { "verify", "run the cases with known answers and say which hold", pli_cmd_verify },
     { "bench", "time named cases on this machine", pli_cmd_bench },
