@@ -3,7 +3,6 @@
 #include "base/vec.h"
 #include "host/own.h"
 
-#pragma weak pli_tetlod_create
 
 #include <stdio.h>
 #include <string.h>
