@@ -3,7 +3,7 @@
 
 #include <QColor>
 
-#include "snapshot.h"
+#include "viewer/snapshot.h"
 
 namespace viewer
 {

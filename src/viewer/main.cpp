@@ -6,7 +6,7 @@
 #include <QTimer>
 #include <cstdio>
 
-#include "window.h"
+#include "viewer/window.h"
 
 int main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "pane.h"
+#include "viewer/pane.h"
 
 #include <QMouseEvent>
 #include <QPainter>

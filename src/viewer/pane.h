@@ -6,9 +6,9 @@
 #include <QOpenGLShaderProgram>
 #include <QOpenGLWidget>
 
-#include "camera.h"
-#include "colours.h"
-#include "snapshot.h"
+#include "viewer/camera.h"
+#include "viewer/colours.h"
+#include "viewer/snapshot.h"
 
 namespace viewer
 {

@@ -1,11 +1,11 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "plot.h"
+#include "viewer/plot.h"
 
 #include <QPainter>
 #include <QPainterPath>
 #include <cmath>
 
-#include "colours.h"
+#include "viewer/colours.h"
 
 namespace viewer
 {

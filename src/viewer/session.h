@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "host/bodies.h"
-#include "snapshot.h"
+#include "viewer/snapshot.h"
 
 namespace viewer
 {

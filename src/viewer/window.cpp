@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "window.h"
+#include "viewer/window.h"
 
 #include <QAction>
 #include <QApplication>

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "camera.h"
-#include "pane.h"
-#include "plot.h"
-#include "session.h"
+#include "viewer/camera.h"
+#include "viewer/pane.h"
+#include "viewer/plot.h"
+#include "viewer/session.h"
 
 class QComboBox;
 class QDoubleSpinBox;
