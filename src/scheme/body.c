@@ -189,17 +189,15 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
     }
     const double begin = pli_cpu_ms();
     const uint64_t before = b->revision;
-    // what the skin shows now must still be what it shows after the event
-    const bool watch = b->skin && b->skin->point_count > 0;
-    if (watch && b->skin->packed_revision != 0) pli_body_skin_positions(b, s->x, b->skin_before);
-    const bool shown = watch && b->skin->packed_revision != 0;
+    b->skin_is_kept = false;
+    if (!b->ops->announces) pli_body_before_events(b, s->x);
     b->state = s;
     const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
     b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
-    if (changed && shown) {
-        pli_body_skin_compose(b);
-        pli_skin_absorb(b->skin, b->skin_before, s->x);
+    if (changed && b->skin_is_kept) { // what the skin showed must still be what it shows
+        pli_body_skin_positions(b, s->x, b->skin->position);
+        b->stats.largest_jump = fmax(b->stats.largest_jump, pli_skin_absorb(b->skin, b->skin_before, b->skin->position));
     }
     b->stats.adapt_ms = pli_cpu_ms() - begin;
     return changed;

@@ -50,6 +50,7 @@ struct PliBody {
 
     PliSkin *skin;
     double *skin_before;
+    bool skin_is_kept; ///< skin_before holds what was shown before the events of this step
     PliContact *contact;
     PliTool *tools;
     int tool_count;

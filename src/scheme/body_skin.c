@@ -94,11 +94,46 @@ const uint8_t *pli_body_skin_level(const PliBody *b)
     return b->skin->level;
 }
 
+/// Points of the skin from active values; `full` is scratch of dof_count Vec3 that holds those.
+static void evaluate_skin(const PliBody *b, double *full, double *points)
+{
+    const PliSkin *skin = b->skin;
+    if (b->ops->follow) {
+        b->ops->follow(b->self, skin->dof, skin->used_dofs, full);
+        pli_rows_apply(pli_transfer_rows(skin->base), full, points);
+    } else {
+        pli_rows_apply(pli_body_skin_rows(b), full, points);
+    }
+    for (size_t i = 0; i < 3 * (size_t)skin->point_count; ++i) points[i] += skin->offset[i];
+}
+
 void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
 {
     if (!b->skin) return;
-    pli_rows_apply(pli_body_skin_rows(b), x, points);
-    for (size_t i = 0; i < 3 * (size_t)b->skin->point_count; ++i) points[i] += b->skin->offset[i];
+    b->skin->in_use = true;
+    for (PliIndex i = 0; i < b->system.active_count; ++i) v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], x + 3 * (size_t)b->live.dof[i]);
+    evaluate_skin(b, b->full_x, points);
+}
+
+void pli_body_before_events(PliBody *b, const double *x)
+{
+    if (b->skin_is_kept || !b->skin || !b->skin->in_use) return;
+    pli_body_skin_positions(b, x, b->skin_before);
+    b->skin_is_kept = true;
+}
+
+/// The composed row of one skin point, in compact positions.
+static PliIndex point_row(PliBody *b, PliIndex i, PliIndex column[PLI_SKIN_ROW])
+{
+    PliSkin *skin = b->skin;
+    if (b->ops->rows) {
+        const PliRows base = pli_transfer_rows(skin->base);
+        const PliRows w = b->ops->rows(b->self, base.column + base.first[i], base.first[i + 1] - base.first[i]);
+        pli_skin_compose(skin, i, w, b->fixed.row_revision, b->revision);
+    }
+    const PliIndex *dof = skin->column + (size_t)i * PLI_SKIN_ROW;
+    for (PliIndex k = 0; k < skin->entries[i]; ++k) column[k] = b->live.position[dof[k]];
+    return skin->entries[i];
 }
 
 // Points that a tool may reach during the step: its present distance against what both can move, with a margin.
@@ -108,28 +143,28 @@ void pli_body_contact_begin(PliBody *b, double dt)
     PliSkin *skin = b->skin;
     c->tool = b->tools;
     c->tool_count = b->tool_count;
+    skin->in_use = true;
     // pressure that dents the material by a fiftieth of the body: stiff against it, still soft for an implicit step
     c->stiffness = b->def.integrator == PLI_IMPLICIT ? 50.0 * b->def.material.young / b->size : 0.0;
     pli_contact_begin(c, b->live.inv_mass, dt);
-    (void)pli_body_skin_rows(b);
+    if (!b->ops->rows) (void)pli_body_skin_rows(b);
     double fastest = 0.0;
-    for (PliIndex i = 0; i < b->system.active_count; ++i) fastest = fmax(fastest, v3_dot(b->live.v + 3 * (size_t)i, b->live.v + 3 * (size_t)i));
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        fastest = fmax(fastest, v3_dot(b->live.v + 3 * (size_t)i, b->live.v + 3 * (size_t)i));
+        v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], b->live.x + 3 * (size_t)i);
+    }
     fastest = sqrt(fastest);
-    for (PliIndex i = 0; i < skin->point_count; ++i) {
-        const size_t row = (size_t)i * PLI_SKIN_ROW;
-        double p[3];
-        v3_copy(p, skin->offset + 3 * (size_t)i);
-        for (PliIndex k = 0; k < skin->entries[i]; ++k)
-            v3_madd(p, skin->weight[row + k], b->live.x + 3 * (size_t)b->live.position[skin->column[row + k]]);
+    evaluate_skin(b, b->full_x, skin->position);
+    for (PliIndex i = 0; i < skin->point_count; ++i)
         for (int t = 0; t < b->tool_count; ++t) {
             double n[3];
             const double reach = dt * (fastest + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
-            if (pli_tool_distance(&b->tools[t], 0.0, p, n) > reach) continue;
+            if (pli_tool_distance(&b->tools[t], 0.0, skin->position + 3 * (size_t)i, n) > reach) continue;
             PliIndex column[PLI_SKIN_ROW];
-            for (PliIndex k = 0; k < skin->entries[i]; ++k) column[k] = b->live.position[skin->column[row + k]];
-            (void)pli_contact_add(c, i, t, column, skin->weight + row, skin->entries[i], skin->offset + 3 * (size_t)i, skin->area[i], b->live.x);
+            const PliIndex entries = point_row(b, i, column);
+            (void)pli_contact_add(c, i, t, column, skin->weight + (size_t)i * PLI_SKIN_ROW, entries, skin->offset + 3 * (size_t)i, skin->area[i],
+                                  b->live.x);
         }
-    }
 }
 
 // Outside forces on the finest level, for schemes that judge coefficients that are passive now: the host's, and the pressure of

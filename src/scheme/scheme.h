@@ -72,6 +72,12 @@ typedef struct PliSchemeOps {
     void (*spread)(void *self, double *x);
     /// Rows of W (all dofs from active ones). Valid until the cut changes.
     PliRows (*levels)(void *self);
+    // Optional, for schemes with many more coefficients than are live at a time: the skin then costs no more than its own points.
+    /// Writes the values of the listed passive dofs (and of whatever they follow) from the active ones in x.
+    void (*follow)(void *self, const PliIndex *dof, PliIndex count, double *x);
+    /// Rows of which only the listed ones have to be right.
+    PliRows (*rows)(void *self, const PliIndex *dof, PliIndex count);
+    bool announces; ///< adapt calls pli_body_before_events before it changes anything; otherwise the body expects a change each time
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
     /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
@@ -88,6 +94,8 @@ const PliSchemeStatic *pli_body_static(const PliBody *body);
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a direct solver.
 void pli_body_recut(PliBody *body);
 uint64_t pli_body_revision(const PliBody *body);
+/// Remembers what the skin shows, so that an event does not move it. x as given to adapt; calls after the first do nothing.
+void pli_body_before_events(PliBody *body, const double *x);
 /// The live system of the present cut (compact numbers) and the map from compact points to dofs.
 PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.

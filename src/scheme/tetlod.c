@@ -99,6 +99,20 @@ static void tetlod_cut(void *self, PliCut *cut)
 static void tetlod_spread(void *self, double *x) { pli_activeset_spread(((PliTetLod *)self)->set, x); }
 static PliRows tetlod_levels(void *self) { return pli_activeset_rows(((PliTetLod *)self)->set); }
 
+static void tetlod_follow(void *self, const PliIndex *dof, PliIndex count, double *x)
+{
+    PliTetLod *t = self;
+    pli_activeset_follow_begin(t->set);
+    for (PliIndex i = 0; i < count; ++i) (void)pli_activeset_follow(t->set, dof[i], x);
+}
+
+static PliRows tetlod_rows(void *self, const PliIndex *dof, PliIndex count)
+{
+    PliTetLod *t = self;
+    for (PliIndex i = 0; i < count; ++i) (void)pli_activeset_need(t->set, dof[i]);
+    return pli_activeset_valid_rows(t->set);
+}
+
 static PliIndex tetlod_locate(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity)
 {
     const PliTetLod *t = self;
@@ -123,6 +137,9 @@ static const PliSchemeOps tetlod_ops = {
     .adapt = pli_tetlod_adapt,
     .spread = tetlod_spread,
     .levels = tetlod_levels,
+    .follow = tetlod_follow,
+    .rows = tetlod_rows,
+    .announces = true,
     .locate = tetlod_locate,
     .is_valid = tetlod_is_valid,
 };

@@ -18,6 +18,7 @@ typedef struct Decision {
 static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
 {
     d->events++;
+    pli_body_before_events(d->body, d->x);
     const PliEventResult r = pli_tetlod_event(d->t, d->body, d->x, d->v, node, split, forced, d->most_work, d->dt);
     d->changed |= r == PLI_EVENT_DONE;
     // what was refused for its energy is not tried again at once

@@ -42,14 +42,21 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->level = PLI_NEW(host, n, uint8_t);
     s->dense = PLI_NEW(host, dof_count, double);
     s->touched = PLI_NEW(host, dof_count, PliIndex);
+    s->dof = PLI_NEW(host, dof_count, PliIndex);
     s->packed = pli_transfer_create(host, point_count, slots);
     if (!s->tris || !s->column || !s->weight || !s->entries || !s->stamp || !s->offset || !s->position || !s->area ||
-        !s->level || !s->dense || !s->touched || !s->packed) {
+        !s->level || !s->dense || !s->touched || !s->dof || !s->packed) {
         pli_skin_destroy(s);
         return NULL;
     }
     memcpy(s->tris, tris, 3 * (size_t)tri_count * sizeof *tris);
     rest_areas(s, points);
+    const PliRows rows = pli_transfer_rows(base);
+    for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) s->dense[rows.column[k]] = 1.0;
+    for (PliIndex i = 0; i < dof_count; ++i) {
+        if (s->dense[i] != 0.0) s->dof[s->used_dofs++] = i;
+        s->dense[i] = 0.0;
+    }
     return s;
 }
 
@@ -69,6 +76,7 @@ void pli_skin_destroy(PliSkin *s)
     PLI_FREE(&host, s->level, n);
     PLI_FREE(&host, s->dense, s->dof_count);
     PLI_FREE(&host, s->touched, s->dof_count);
+    PLI_FREE(&host, s->dof, s->dof_count);
     pli_transfer_destroy(s->packed);
     pli_transfer_destroy(s->base);
     PLI_FREE(&host, s, 1);
@@ -165,16 +173,22 @@ PliRows pli_skin_rows(PliSkin *s, uint64_t now)
     return pli_transfer_rows(s->packed);
 }
 
-void pli_skin_absorb(PliSkin *s, const double *before, const double *x)
+double pli_skin_absorb(PliSkin *s, const double *before, const double *after)
 {
+    double jump = 0.0;
     s->largest_offset = 0.0;
     for (PliIndex i = 0; i < s->point_count; ++i) {
-        double p[3], *o = s->offset + 3 * (size_t)i;
-        pli_skin_point(s, i, x, p);
-        for (int d = 0; d < 3; ++d) o[d] += before[3 * (size_t)i + d] - p[d];
-        const double size = v3_norm(o);
-        if (size > s->largest_offset) s->largest_offset = size;
+        double *o = s->offset + 3 * (size_t)i, left[3];
+        const double *old = before + 3 * (size_t)i, *now = after + 3 * (size_t)i;
+        for (int d = 0; d < 3; ++d) {
+            const double plain = now[d] - o[d];
+            o[d] += old[d] - now[d];
+            left[d] = plain + o[d] - old[d];
+        }
+        jump = fmax(jump, v3_norm(left));
+        s->largest_offset = fmax(s->largest_offset, v3_norm(o));
     }
+    return jump;
 }
 
 void pli_skin_fade(PliSkin *s, double factor)

@@ -15,6 +15,8 @@ typedef struct PliSkin {
     PliIndex point_count, tri_count;
     PliIndex *tris;        ///< shape [tri_count, 3]
     PliTransfer *base;     ///< points from coefficients of the finest level
+    PliIndex *dof, used_dofs; ///< the coefficients `base` uses, ascending
+    bool in_use;           ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
     PliIndex *column;      ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
     double *weight;
     PliIndex *entries;     ///< used part of each composed row
@@ -45,9 +47,9 @@ void pli_skin_compose(PliSkin *skin, PliIndex i, PliRows w, const uint64_t *chan
 void pli_skin_compose_all(PliSkin *skin, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level);
 void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x, double p[3]); ///< with its offset; needs a composed row
 PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the composed rows
-/// Takes up what would have jumped: offset += before - after, where `before` holds the points as shown.
-/// @return the largest jump that is left, m (0 unless offsets are off).
-void pli_skin_absorb(PliSkin *skin, const double *before, const double *x);
+/// Takes up what would have jumped: offset += before - after, where both hold the points as shown.
+/// @return the largest jump that is left, m: rounding.
+double pli_skin_absorb(PliSkin *skin, const double *before, const double *after);
 void pli_skin_fade(PliSkin *skin, double factor);
 
 #endif
