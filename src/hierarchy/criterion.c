@@ -11,22 +11,25 @@
 PliStatus pli_criterion_init(PliCriterion *c, const PliHost *host, PliIndex region_count)
 {
     *c = (PliCriterion){ .host = *host, .region_count = region_count };
-    c->changed = PLI_NEW(host, region_count, uint32_t);
+    c->refined = PLI_NEW(host, region_count, uint32_t);
+    c->coarsened = PLI_NEW(host, region_count, uint32_t);
     c->refine = PLI_NEW(host, region_count, PliProposal);
     c->coarsen = PLI_NEW(host, region_count, PliProposal);
-    return c->changed && c->refine && c->coarsen ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return c->refined && c->coarsened && c->refine && c->coarsen ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 void pli_criterion_free(PliCriterion *c)
 {
-    PLI_FREE(&c->host, c->changed, c->region_count);
+    PLI_FREE(&c->host, c->refined, c->region_count);
+    PLI_FREE(&c->host, c->coarsened, c->region_count);
     PLI_FREE(&c->host, c->refine, c->region_count);
     PLI_FREE(&c->host, c->coarsen, c->region_count);
 }
 
 void pli_criterion_reset(PliCriterion *c)
 {
-    memset(c->changed, 0, c->region_count * sizeof *c->changed);
+    memset(c->refined, 0, c->region_count * sizeof *c->refined);
+    memset(c->coarsened, 0, c->region_count * sizeof *c->coarsened);
     c->waited = INFINITY; // the first step decides
     c->decision = 0;
     c->refine_count = c->coarsen_count = 0;
@@ -49,19 +52,20 @@ void pli_criterion_begin(PliCriterion *c, const PliCriterionDef *def)
     c->refine_count = c->coarsen_count = 0;
 }
 
-bool pli_criterion_is_held(const PliCriterion *c, PliIndex region)
+static bool is_held(const PliCriterion *c, uint32_t at)
 {
-    const uint32_t at = c->changed[region];
     return at != 0 && c->decision - (at - 1) <= (uint32_t)c->def.hold;
 }
 
-void pli_criterion_note(PliCriterion *c, PliIndex region) { c->changed[region] = c->decision + 1; }
+void pli_criterion_note_refined(PliCriterion *c, PliIndex region) { c->refined[region] = c->decision + 1; }
+void pli_criterion_note_coarsened(PliCriterion *c, PliIndex region) { c->coarsened[region] = c->decision + 1; }
+void pli_criterion_next_round(PliCriterion *c) { c->refine_count = 0; }
 
 void pli_criterion_offer_refine(PliCriterion *c, PliIndex region, double score, double part_size)
 {
     if (!(score > 1.0)) return;
     if (c->def.smallest_size > 0.0 && part_size < c->def.smallest_size) return;
-    if (pli_criterion_is_held(c, region)) return;
+    if (is_held(c, c->coarsened[region])) return;
     c->refine[c->refine_count++] = (PliProposal){ region, score };
 }
 
@@ -72,7 +76,7 @@ void pli_criterion_offer_coarsen(PliCriterion *c, PliIndex region, double would_
 
 bool pli_criterion_volunteers(const PliCriterion *c, const PliProposal *p)
 {
-    return p->score < c->def.coarsen && !pli_criterion_is_held(c, p->region);
+    return p->score < c->def.coarsen && !is_held(c, c->refined[p->region]);
 }
 
 // ties by number: one order on every machine

@@ -19,7 +19,7 @@ typedef struct PliCriterion {
     PliCriterionDef def; ///< as of the last begin
     double waited;       ///< s since the last decision
     uint32_t decision;   ///< number of decisions so far
-    uint32_t *changed;   ///< per region: decision in which it changed last, + 1; 0: never
+    uint32_t *refined, *coarsened; ///< per region: decision in which it was last refined, coarsened, + 1; 0: never
     PliProposal *refine, *coarsen; ///< most urgent first, after rank
     PliIndex refine_count, coarsen_count;
 } PliCriterion;
@@ -30,7 +30,8 @@ void pli_criterion_reset(PliCriterion *c);
 /// Adds dt to the clock; true when a decision is due (the clock then starts again).
 bool pli_criterion_due(PliCriterion *c, const PliCriterionDef *def, double dt);
 void pli_criterion_begin(PliCriterion *c, const PliCriterionDef *def);
-/// An active region with its score, and the size its parts would have. Kept only if it asks, may, and is not held.
+/// An active region with its score, and the size its parts would have. Kept only if it asks, may, and was not just coarsened: a hold
+/// stops a region from going back, not from going further.
 void pli_criterion_offer_refine(PliCriterion *c, PliIndex region, double score, double part_size);
 /// A refined region whose parts could be joined, with the score it would have then. All are kept: the governor may need one
 /// that does not volunteer.
@@ -38,8 +39,10 @@ void pli_criterion_offer_coarsen(PliCriterion *c, PliIndex region, double would_
 void pli_criterion_rank(PliCriterion *c);
 /// A proposal to coarsen that the criterion makes by itself, and not only if it must.
 bool pli_criterion_volunteers(const PliCriterion *c, const PliProposal *p);
-bool pli_criterion_is_held(const PliCriterion *c, PliIndex region);
-void pli_criterion_note(PliCriterion *c, PliIndex region); ///< the region changed in this decision: its hold starts
+void pli_criterion_note_refined(PliCriterion *c, PliIndex region); ///< it may not be coarsened for a while
+void pli_criterion_note_coarsened(PliCriterion *c, PliIndex region); ///< it may not be refined for a while
+/// Forgets proposals to refine, for another round in the same decision.
+void pli_criterion_next_round(PliCriterion *c);
 
 // ---- scores that only need a place -----------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ static int blocks_of(PliTetLod *t, Block out[BLOCKS])
         LIST(slave_column, rows), LIST(slave_weight, rows), LIST(bucket, e),    LIST(old_x, 3 * n),        LIST(old_v, 3 * n),
         LIST(new_x, 3 * n),     LIST(position_stamp, n), LIST(gradient_stamp, e), LIST(seen_stamp, e),     LIST(gradient, 9 * e),
         LIST(carrier, n),       LIST(carrier_mass, n),   LIST(carrier_old, 3 * n), LIST(dof_mass, n),      LIST(change, 3 * n),
-        LIST(patch_mass, n),    LIST(saved_v, 3 * n),    LIST(element, e),      LIST(element_volume, e),
+        LIST(patch_mass, n),    LIST(saved_v, 3 * n),    LIST(element, e),      LIST(element_volume, e), LIST(started, n),
     };
 #undef LIST
     _Static_assert(sizeof all / sizeof *all <= BLOCKS, "room for every array");

@@ -50,12 +50,15 @@ typedef struct PliTetLod {
     double *patch_mass, *saved_v;
     PliIndex *element;      ///< tetrahedra whose energy an event changes
     double *element_volume; ///< what they weighed before
+    PliIndex *started, started_count; ///< nodes that became active in this decision
     double bank;            ///< J, energy events have removed and not given back
 } PliTetLod;
 
 // tetlod_judge.c
 /// Fills the criterion's proposals. Writes the positions of passive nodes it looks at.
 void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x);
+/// Proposals to refine further, of nodes that started in this decision only.
+void pli_tetlod_judge_new(PliTetLod *t, PliBody *body, double *x);
 
 // tetlod_event.c
 typedef enum PliEventResult { PLI_EVENT_DONE, PLI_EVENT_IMPOSSIBLE, PLI_EVENT_TOO_COSTLY, PLI_EVENT_ADDS_ENERGY } PliEventResult;

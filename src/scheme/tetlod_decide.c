@@ -21,8 +21,12 @@ static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
     pli_body_before_events(d->body, d->x);
     const PliEventResult r = pli_tetlod_event(d->t, d->body, d->x, d->v, node, split, forced, d->most_work, d->dt);
     d->changed |= r == PLI_EVENT_DONE;
+    PliTetLod *t = d->t;
+    if (r == PLI_EVENT_DONE && split)
+        for (PliIndex c = t->h->child_first[node]; c < t->h->child_first[node + 1]; ++c)
+            if (t->started_count < t->h->point_count) t->started[t->started_count++] = t->h->child[c];
     // what was refused for its energy is not tried again at once
-    if (r == PLI_EVENT_ADDS_ENERGY) pli_criterion_note(&d->t->criterion, node);
+    if (r == PLI_EVENT_ADDS_ENERGY && !split) pli_criterion_note_refined(&t->criterion, node);
     return r;
 }
 
@@ -93,12 +97,12 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
         pli_governor_learn(&t->governor, pli_tetlod_work(t, def, dt), stats->solve_ms, fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
     if (!due || t->h->level_count == 1) return false;
 
-    const double begin = pli_cpu_ms();
     Decision d = { .t = t, .body = body, .x = x, .v = v, .dt = dt };
     d.most_work = pli_governor_limit(&t->governor, c->budget_ms);
     d.most_events = pli_governor_events(&t->governor, c->budget_ms);
     t->set->revision = pli_body_revision(body) + 1; // the cut that will show what changes now
     t->density = def->material.density;
+    t->started_count = 0;
     pli_activeset_list(t->set);
     pli_criterion_begin(&t->criterion, c);
     pli_tetlod_judge(t, body, x);
@@ -107,7 +111,11 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     if (work(&d) > d.most_work) force_merges(&d, 0.95 * d.most_work, INFINITY);
     volunteer_merges(&d);
     splits(&d);
-    (void)begin;
+    // a tool that arrives may need all levels at once
+    for (int round = 1; round + 1 < t->h->level_count && t->started_count > 0 && may_continue(&d); ++round) {
+        pli_tetlod_judge_new(t, body, x);
+        splits(&d);
+    }
     if (c->budget_ms > 0.0) pli_governor_learn_events(&t->governor, d.events, pli_cpu_ms() - judged);
     return d.changed;
 }

@@ -258,9 +258,13 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
         pli_activeset_undo(s);
         return result;
     }
-    for (PliIndex i = 0; i < s->changed_count; ++i) pli_criterion_note(&t->criterion, s->changed[i]);
     PliStats *stats = pli_body_stats_mutable(body);
-    if (split) stats->refined++;
-    else stats->coarsened++;
+    if (split) {
+        pli_criterion_note_refined(&t->criterion, node);
+        stats->refined++;
+    } else {
+        pli_criterion_note_coarsened(&t->criterion, node);
+        stats->coarsened++;
+    }
     return result;
 }

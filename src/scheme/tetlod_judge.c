@@ -126,15 +126,21 @@ static void forget_forces(Judge *j, PliBody *body)
     for (PliIndex i = 0; i < s->active_count; ++i) memset(j->t->change + 3 * (size_t)dof[i], 0, 3 * sizeof(double));
 }
 
-void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x)
+static Judge judge_of(PliTetLod *t, PliBody *body, double *x)
 {
-    const PliLevels *h = t->h;
-    const PliActiveSet *s = t->set;
     Judge j = { .t = t, .x = x, .def = pli_body_def(body), .fixed = pli_body_fixed(body) };
     j.tools = pli_body_tools(body, &j.tool_count);
     j.mu = j.def->material.young / (2.0 * (1.0 + j.def->material.poisson));
     pli_activeset_follow_begin(t->set);
-    if (++t->judgement == 0) memset(t->gradient_stamp, 0, h->tet_count * sizeof *t->gradient_stamp), t->judgement = 1;
+    if (++t->judgement == 0) memset(t->gradient_stamp, 0, t->h->tet_count * sizeof *t->gradient_stamp), t->judgement = 1;
+    return j;
+}
+
+void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x)
+{
+    const PliLevels *h = t->h;
+    const PliActiveSet *s = t->set;
+    Judge j = judge_of(t, body, x);
     const bool by_force = j.def->criterion.kind == PLI_BY_FORCE;
     if (by_force) collect_forces(&j, body);
     for (PliIndex i = 0; i < s->active_count; ++i) {
@@ -145,5 +151,20 @@ void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x)
             pli_criterion_offer_coarsen(&t->criterion, parent, score_of(&j, parent));
     }
     if (by_force) forget_forces(&j, body);
+    pli_criterion_rank(&t->criterion);
+}
+
+void pli_tetlod_judge_new(PliTetLod *t, PliBody *body, double *x)
+{
+    const PliLevels *h = t->h;
+    Judge j = judge_of(t, body, x);
+    pli_criterion_next_round(&t->criterion);
+    if (j.def->criterion.kind != PLI_BY_FORCE) // nobody knows the force on a node that has not moved yet
+        for (PliIndex i = 0; i < t->started_count; ++i) {
+            const PliIndex node = t->started[i];
+            if (t->set->state[node] != PLI_ACTIVE || h->level[node] + 1 == h->level_count) continue;
+            pli_criterion_offer_refine(&t->criterion, node, score_of(&j, node), t->part_size[node]);
+        }
+    t->started_count = 0;
     pli_criterion_rank(&t->criterion);
 }
