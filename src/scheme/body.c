@@ -132,6 +132,8 @@ PliSystem *pli_body_system(PliBody *b, const PliIndex **dof)
     return &b->system;
 }
 
+const PliState *pli_body_state(const PliBody *b) { return b->state; }
+
 const PliTool *pli_body_tools(const PliBody *b, int *count)
 {
     *count = b->tool_count;
@@ -295,6 +297,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats;
+    const PliState *outer = b->state; // a scheme may relax its body inside adapt
     stats->solve_ms = 0.0;
     pli_live_gather(b, s->x, s->v);
     const size_t n = 3 * (size_t)b->system.active_count;
@@ -333,7 +336,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         pli_body_spread_velocity(b, s->v);
     }
     if (b->skin) pli_skin_fade(b->skin, exp(-dt / 0.1));
-    b->state = NULL;
+    b->state = outer;
     stats->steps++;
     stats->step_ms = pli_cpu_ms() - begin;
     return info;

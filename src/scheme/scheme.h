@@ -92,6 +92,7 @@ uint64_t pli_body_revision(const PliBody *body);
 PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.
 void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double *f);
+const PliState *pli_body_state(const PliBody *body); ///< the host's, inside adapt
 const PliTool *pli_body_tools(const PliBody *body, int *count);
 PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count events, energies, refusals here
 PliBodyDef *pli_body_def_mutable(PliBody *body);
