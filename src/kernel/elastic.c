@@ -218,6 +218,13 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
     return PLI_OK;
 }
 
+void pli_elastic_set_sample_s0(PliElastic *e, const double *s0)
+{
+    e->linearized = false;
+    for (PliIndex s = 0; s < e->sample_count; ++s)
+        for (int k = 0; k < 6; ++k) e->sample[s / PACK].s0[k][s % PACK] = s0[6 * (size_t)s + (size_t)k];
+}
+
 void pli_elastic_set_sample_bulk(PliElastic *e, const double *bulk)
 {
     e->sample_bulk = bulk != NULL;

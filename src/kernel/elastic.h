@@ -43,6 +43,8 @@ PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex cou
 PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
                                   const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0);
 
+/// Replaces the stress offsets of all samples, the rest stays.
+void pli_elastic_set_sample_s0(PliElastic *e, const double *s0);
 /// Adds the energy bulk[s] lambda V tr(E)^2 / 2 to sample s of the list given last (lambda: the material's first Lame constant;
 /// any sign; NULL: none). With -a on the samples of a region and +a on one at its centre that has no stiffness of its own, the
 /// region resists changes of its mean volume fully and of their distribution by 1 - a: the remedy of Poisson locking.

@@ -133,6 +133,8 @@ PliSystem *pli_body_system(PliBody *b, const PliIndex **dof)
     return &b->system;
 }
 
+const PliState *pli_body_state(const PliBody *b) { return b->state; }
+
 const PliTool *pli_body_tools(const PliBody *b, int *count)
 {
     *count = b->tool_count;
@@ -296,7 +298,12 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats;
+    const PliState *outer = b->state; // a scheme may relax its body inside adapt
     stats->solve_ms = 0.0;
+    if (b->live.refused != PLI_OK) { // the kernel has no room for this cut: nothing moves, and it is said
+        info.finite = false;
+        return info;
+    }
     pli_live_gather(b, s->x, s->v);
     const size_t n = 3 * (size_t)b->system.active_count;
     memcpy(b->live.x_saved, b->live.x, n * sizeof(double));
@@ -334,7 +341,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         pli_body_spread_velocity(b, s->v);
     }
     if (b->skin) pli_skin_fade(b->skin, exp(-dt / 0.1));
-    b->state = NULL;
+    b->state = outer;
     stats->steps++;
     stats->step_ms = pli_cpu_ms() - begin;
     return info;

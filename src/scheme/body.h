@@ -26,6 +26,9 @@ typedef struct PliLive {
     double critical_step; ///< s, smallest over live elements, undamped
     double *x, *v, *f, *f_ext; ///< compact state
     double *x_saved, *v_saved; ///< to restore after a failed step
+    double *x_tangent; ///< where the host last asked for forces: its tangent is made when somebody needs it
+    bool tangent_stale;
+    PliStatus refused; ///< the kernel could not take the present cut: no step is possible
 } PliLive;
 
 struct PliBody {
@@ -68,6 +71,8 @@ PliStatus pli_live_create(PliBody *body);
 void pli_live_destroy(PliBody *body);
 void pli_live_gather(PliBody *body, const double *x, const double *v); ///< full -> compact, active and slaves
 void pli_live_scatter(const PliBody *body, double *x, double *v);
+/// Brings the kernel's tangent up to date with the last add_force of the host.
+void pli_live_tangent(const PliBody *body);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
 void pli_body_contact_begin(PliBody *body, double dt);

@@ -41,6 +41,7 @@ PliStatus pli_live_create(PliBody *b)
     l->f_ext = TAKE(b, 3 * points, double);
     l->x_saved = TAKE(b, 3 * active, double);
     l->v_saved = TAKE(b, 3 * active, double);
+    l->x_tangent = TAKE(b, 3 * points, double);
     b->is_fixed = TAKE(b, st->dof_count, uint8_t);
     b->element_step = TAKE(b, st->tet_count, double);
     b->tick_scratch = TAKE(b, tets, PliIndex);
@@ -50,7 +51,7 @@ PliStatus pli_live_create(PliBody *b)
     if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points, st->group), double);
     const void *all[] = { l->dof, l->position, l->slave_first, l->slave_column, l->slave_weight, l->mass, l->inv_mass, l->load, l->fixed, l->mass_first,
                           l->mass_column, l->mass_value, l->corner, l->element, l->volume, l->sample_point, l->x, l->v, l->f, l->f_ext, l->x_saved,
-                          l->v_saved, b->is_fixed, b->element_step, b->tick_scratch, b->full_x, b->full_v, b->full_f };
+                          l->v_saved, l->x_tangent, b->is_fixed, b->element_step, b->tick_scratch, b->full_x, b->full_v, b->full_f };
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
     if (b->def.integrator == PLI_IMPLICIT && !b->work) return PLI_OUT_OF_MEMORY;
@@ -87,6 +88,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, l->f_ext, 3 * points);
     PLI_FREE(h, l->x_saved, 3 * active);
     PLI_FREE(h, l->v_saved, 3 * active);
+    PLI_FREE(h, l->x_tangent, 3 * points);
     PLI_FREE(h, b->is_fixed, st->dof_count);
     PLI_FREE(h, b->element_step, st->tet_count);
     PLI_FREE(h, b->tick_scratch, tets);
@@ -166,13 +168,15 @@ void pli_body_recut(PliBody *b)
         for (int k = 0; k < 4; ++k) l->corner[4 * (size_t)i + k] = l->position[t[k]];
     }
     const PliIndex points = cut.active_count + cut.slave_count;
-    (void)pli_elastic_set_tets(s->elastic, points, cut.element_count, l->corner, l->element, b->fixed.tet_rest, l->volume, NULL);
+    l->tangent_stale = false;
+    l->refused = pli_elastic_set_tets(s->elastic, points, cut.element_count, l->corner, l->element, b->fixed.tet_rest, l->volume, NULL);
     l->sample_count = cut.sample_count;
     if (b->fixed.sample_capacity) {
         const PliIndex entries = cut.sample_count ? cut.sample_first[cut.sample_count] : 0;
         for (PliIndex k = 0; k < entries; ++k) l->sample_point[k] = l->position[cut.sample_dof[k]];
-        (void)pli_elastic_set_samples(s->elastic, points, cut.sample_count, cut.sample_first, l->sample_point, cut.sample_grad, cut.sample_volume,
-                                      cut.sample_stiffness, cut.sample_f0, cut.sample_s0);
+        PliStatus status = pli_elastic_set_samples(s->elastic, points, cut.sample_count, cut.sample_first, l->sample_point, cut.sample_grad,
+                                                   cut.sample_volume, cut.sample_stiffness, cut.sample_f0, cut.sample_s0);
+        if (l->refused == PLI_OK) l->refused = status;
         if (cut.sample_bulk) pli_elastic_set_sample_bulk(s->elastic, cut.sample_bulk);
     }
     s->active_count = cut.active_count;
@@ -209,4 +213,11 @@ void pli_live_scatter(const PliBody *b, double *x, double *v)
         memcpy(x + 3 * (size_t)l->dof[i], l->x + 3 * (size_t)i, 3 * sizeof(double));
         memcpy(v + 3 * (size_t)l->dof[i], l->v + 3 * (size_t)i, 3 * sizeof(double));
     }
+}
+
+void pli_live_tangent(const PliBody *b)
+{
+    PliLive *l = &((PliBody *)b)->live;
+    if (l->tangent_stale) pli_elastic_linearize(b->system.elastic, l->x_tangent);
+    l->tangent_stale = false;
 }

@@ -21,7 +21,9 @@ void pli_body_add_force(PliBody *b, const double *x, const double *v, double *f)
     pli_live_gather(b, x, v);
     memset(b->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
     pli_elastic_add_force(s->elastic, b->live.x, v && s->material_damping > 0.0 ? b->live.v : NULL, b->live.f);
-    pli_elastic_linearize(s->elastic, b->live.x);
+    // the tangent costs ten times a force: it is made when somebody asks for it
+    memcpy(b->live.x_tangent, b->live.x, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
+    b->live.tangent_stale = true;
     pli_system_gather(s, b->live.f);
     add_active(b, b->live.f, f);
 }
@@ -30,6 +32,7 @@ void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *d
 {
     PliBody *m = (PliBody *)b; // the scratch of the live arrays
     PliSystem *s = &m->system;
+    pli_live_tangent(b);
     for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(m->live.v + 3 * (size_t)i, dx + 3 * (size_t)m->live.dof[i]);
     pli_system_spread(s, m->live.v);
     memset(m->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
@@ -116,6 +119,7 @@ static void renumber_block(PliIndex row, PliIndex column, const double k9[9], vo
 void pli_body_stiffness_blocks(const PliBody *b, PliBlockFn *fn, void *user)
 {
     BlockArg arg = { b, fn, user };
+    pli_live_tangent(b);
     pli_system_stiffness_blocks(&b->system, renumber_block, &arg);
 }
 

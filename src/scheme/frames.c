@@ -39,7 +39,9 @@ static void reset(void *self)
         pli_dag_refresh(s->dag);
     }
     pli_frames_adapt_reset(s);
-    pli_frames_refresh_cut(s);
+    s->cut_revision = 0;
+    for (PliIndex i = 0; i < s->regions->node_count; ++i) s->pack[i].stamp = 0, s->pack[i].was_live = false;
+    pli_frames_refresh_cut(s, NULL);
 }
 
 static void spread(void *self, double *x)
@@ -262,6 +264,7 @@ PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliErro
     }
     s->host = *host;
     s->def = *def;
+    s->lame = pli_lame(&def->base.material);
     if (build(s, def, err) != PLI_OK) {
         destroy(s, host);
         return NULL;

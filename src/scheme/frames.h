@@ -6,14 +6,24 @@
 
 #include "hierarchy/dag.h"
 #include "scheme/frames_regions.h"
+#include "kernel/elastic_state.h"
 #include "scheme/scheme.h"
 
-/// Samples of one live region in terms of active frames.
+/// A node of the region tree in terms of active frames and candidates: its four samples there. Leaves are made from the finest
+/// gradients, inner nodes from their two children.
 typedef struct PliFramePack {
-    size_t first;      ///< place in column; gradients at 48 times it
+    size_t first;      ///< place in pack_column; gradients at 48 times it, rest forces at 12 times it
     PliIndex capacity; ///< frames it may hold
     PliIndex used;
     uint64_t stamp;    ///< revision of the graph it was made with, 0: never
+    bool fits;         ///< inner node: may stand for its children
+    bool live, was_live;
+    bool antilock;
+    double volume, stiffness; ///< m3, factor of Young's modulus
+    double point[4][3];       ///< m, places of the samples
+    double s0[4][6];          ///< Pa, stress offset: zero for a leaf
+    double strain[4][6];      ///< at which the offset was measured
+    double mean[9];           ///< mean F then
 } PliFramePack;
 
 typedef struct PliFrames {
@@ -35,11 +45,15 @@ typedef struct PliFrames {
     PliIndex *surface_tris;
     PliIndex surface_point_count, surface_tri_count;
 
-    // contracted regions
-    PliFramePack *pack;
+    // the region tree, contracted
+    PliFramePack *pack;  ///< per node, children first
+    double (*merger)[32]; ///< per inner node: four samples from the eight of its children
     PliIndex *pack_column;
-    double *pack_grad; ///< [4 samples, used, 4, 3] per region
+    double *pack_grad;   ///< [4 samples, used, 4, 3] per node
+    double *pack_rest;   ///< [used, 4, 3] per node: force its offset does not carry, on candidates, in the frame of `mean`
     size_t pack_capacity;
+    PliIndex *front, front_count; ///< live nodes: every finest region below exactly one of them
+    PliLame lame;
 
     // the cut
     PliIndex *active;
@@ -47,7 +61,7 @@ typedef struct PliFrames {
     PliIndex *mass_first, *mass_column;
     double *mass_value;
     PliIndex *sample_first, *sample_dof;
-    double *sample_grad, *sample_volume, *sample_stiffness, *sample_bulk;
+    double *sample_grad, *sample_volume, *sample_stiffness, *sample_bulk, *sample_s0;
     PliIndex active_count, sample_count, sample_capacity;
     size_t mass_capacity, sample_entry_capacity;
     bool has_antilock;
@@ -67,6 +81,10 @@ typedef struct PliFrames {
     uint64_t predicted;  ///< revision of the graph the stored prediction belongs to, 0: none
     double predicted_dt;
     double peak_kinetic, eta, since_decision;
+    double peak_force;   ///< N, largest force of a merged region on its active frames
+    PliIndex still;      ///< decisions without a change
+    bool polished;       ///< since the last change
+    PliIndex polish_wait; ///< decisions of stillness before the next attempt
     PliFramesInfo info;
     // scratch
     PliIndex *slot;
@@ -80,8 +98,20 @@ typedef struct PliFrames {
 // frames_cut.c
 PliStatus pli_frames_cut_create(PliFrames *s);
 void pli_frames_cut_destroy(PliFrames *s);
-void pli_frames_refresh_cut(PliFrames *s); ///< brings the cut arrays up to the present graph
+/// Brings the cut arrays up to the present graph; offsets of merged regions are measured at coefficients x (NULL: at rest).
+void pli_frames_refresh_cut(PliFrames *s, const double *x);
 void pli_frames_cut(void *self, PliCut *cut);
+// frames_merge.c
+PliStatus pli_frames_merge_create(PliFrames *s);
+void pli_frames_merge_destroy(PliFrames *s);
+bool pli_frames_refresh_front(PliFrames *s, const double *x); ///< false: more frames meet in a region than fit
+/// Measures again the offsets of merged regions whose strain has moved away, or of all. True when one changed (sample_s0 is up
+/// to date then). What the force changes by is what it would change by if the region were split: info.split_jump.
+bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all);
+void pli_frames_add_rest_forces(const PliFrames *s, const double *x, double *hat); ///< on candidates, 4 Vec3 per frame
+// frames_polish.c
+/// Towards equilibrium with all frames, then back to the root. False: none is near; all frames are active now.
+bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double dt);
 // frames_adapt.c
 PliStatus pli_frames_adapt_create(PliFrames *s);
 void pli_frames_adapt_destroy(PliFrames *s);

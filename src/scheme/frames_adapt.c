@@ -48,52 +48,53 @@ void pli_frames_adapt_reset(PliFrames *s)
     s->predicted = 0;
     s->hat_revision = 0;
     s->peak_kinetic = s->eta = s->since_decision = 0.0;
+    s->still = 0;
+    s->peak_force = 0.0;
+    s->polished = true; // the rest state is an equilibrium
+    s->polish_wait = 0;
     const PliFramesInfo keep = s->info;
     s->info = (PliFramesInfo){ .frames = keep.frames, .regions = keep.regions, .active = keep.active, .candidates = keep.candidates, .samples = keep.samples };
 }
 
 // ---- forces and masses on active frames and candidates -------------------------------------------------------------------
 
-// f on every coefficient at (x, v): elastic, gravity, what the host and the tools do.
-static void all_forces(PliFrames *s, PliBody *body, const double *x, const double *v)
+// Forces on active frames and candidates at (x, v): elastic ones from the stresses of the live regions, and what gravity, the
+// host and the tools do to every coefficient, pulled through the rows over candidates.
+static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v)
 {
     const PliIndex *dof;
     PliSystem *sys = pli_body_system(body, &dof);
-    const PliFrameRegions *r = s->regions;
-    memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
     for (PliIndex i = 0; i < sys->active_count; ++i) {
         v3_copy(sys->x + 3 * (size_t)i, x + 3 * (size_t)dof[i]);
         v3_copy(sys->v + 3 * (size_t)i, v + 3 * (size_t)dof[i]);
         memset(sys->f + 3 * (size_t)i, 0, 3 * sizeof *sys->f);
     }
     pli_elastic_add_force(sys->elastic, sys->x, sys->material_damping > 0.0 ? sys->v : NULL, sys->f);
-    const double *stress = pli_elastic_sample_stress(sys->elastic), *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * r->count;
-    for (PliIndex i = 0; i < r->count; ++i) {
-        const PliIndex own = r->frame_first[i + 1] - r->frame_first[i];
-        const bool fifth = s->has_antilock && r->antilock[i];
+    memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
+    const double *stress = pli_elastic_sample_stress(sys->elastic), *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * s->front_count;
+    for (PliIndex i = 0; i < s->front_count; ++i) {
+        const PliFramePack *pack = &s->pack[s->front[i]];
+        const bool fifth = s->has_antilock && pack->antilock;
         for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
-            const double *at = stress + 9 * ((size_t)PLI_REGION_SAMPLES * i + m), *grad = r->grad + r->grad_first[i] + 12 * (size_t)m * own;
+            const double *at = stress + 9 * ((size_t)PLI_REGION_SAMPLES * i + m), *grad = s->pack_grad + 48 * pack->first + 12 * (size_t)m * pack->used;
             double p[9];
             // the gradient at the centre is the mean of the four
             for (int k = 0; k < 9; ++k) p[k] = at[k] + (fifth ? 0.25 * centre[k] : 0.0);
-            for (PliIndex k = 0; k < own; ++k)
-                for (PliIndex c = 0; c < 4; ++c) {
-                    const double *g = grad + 12 * (size_t)k + 3 * c;
-                    double *f = s->force + 3 * (4 * (size_t)r->frame[r->frame_first[i] + k] + c);
-                    for (int a = 0; a < 3; ++a) f[a] += p[3 * a] * g[0] + p[3 * a + 1] * g[1] + p[3 * a + 2] * g[2];
-                }
+            for (PliIndex k = 0; k < pack->used; ++k) {
+                double *f = s->hat + 12 * (size_t)s->pack_column[pack->first + k];
+                const double *g = grad + 12 * (size_t)k;
+                for (int c = 0; c < 12; c += 3)
+                    for (int a = 0; a < 3; ++a) f[c + a] += p[3 * a] * g[c] + p[3 * a + 1] * g[c + 1] + p[3 * a + 2] * g[c + 2];
+            }
         }
         if (fifth) centre += 9;
     }
+    pli_frames_add_rest_forces(s, x, s->hat);
+
+    memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
     for (PliIndex i = 0; i < s->dof_count; ++i) v3_madd(s->force + 3 * (size_t)i, s->load[i], sys->gravity);
     pli_body_add_outside_forces(body, x, v, s->force);
-}
-
-// Gathers the forces on active frames and candidates: hat = T^T force over the rows of candidates.
-static void gather_forces(PliFrames *s)
-{
     const PliDagRows *rows = &s->dag->over_candidates;
-    memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
     for (PliIndex i = 0; i < s->count; ++i) {
         const double *f = s->force + 12 * (size_t)i;
         for (PliIndex q = 0; q < rows->used[i]; ++q) {
@@ -341,6 +342,7 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     PliDag *g = s->dag;
     PliStats *stats = pli_body_stats_mutable(body);
     const double before = kinetic_energy(s, v);
+    (void)pli_frames_refresh_offsets(s, x, true); // regions that split now go back to the truth
     PliIndex on = 0, off = 0;
     for (PliIndex i = 0; i < s->count; ++i) {
         if (s->wish[i] == ACTIVATE) {
@@ -356,7 +358,7 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     }
     if (off) full_momentum(s, v);
     pli_dag_refresh(g);
-    pli_frames_refresh_cut(s);
+    pli_frames_refresh_cut(s, x);
     const uint64_t next = pli_body_revision(body) + 1;
     for (PliIndex i = 0; i < s->dof_count; ++i)
         if (g->changed[i / 4] == g->revision) s->row_revision[i] = next;
@@ -376,6 +378,13 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     else stats->energy_removed -= change;
 }
 
+static bool is_collapsed(const PliFrames *s)
+{
+    for (PliIndex q = 0; q < s->dag->active_count; ++q)
+        if (pli_dag_may_deactivate(s->dag, s->dag->active_list[q])) return false;
+    return true;
+}
+
 bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt)
 {
     PliFrames *s = self;
@@ -393,12 +402,24 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
             apply_wishes(s, body, x, v);
             pli_body_recut(body);
             changed = true;
+            s->still = 0;
+            s->polished = false;
         }
+        s->still++;
         if (s->since_decision >= c->interval * (1.0 - 1e-9)) s->since_decision = 0.0;
     }
+    if (s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta && s->still >= (PliIndex)c->hold + s->polish_wait) {
+        s->polished = pli_frames_polish(s, body, x, v, dt);
+        s->polish_wait = s->polished ? 0 : 2 * s->polish_wait + (PliIndex)c->hold;
+        s->still = 0;
+        changed = true;
+    }
+    if (!changed && pli_frames_refresh_offsets(s, x, false)) {
+        const PliIndex *dof;
+        pli_elastic_set_sample_s0(pli_body_system(body, &dof)->elastic, s->sample_s0);
+    }
     gather_masses(s);
-    all_forces(s, body, x, v);
-    gather_forces(s);
+    gather_forces(s, body, x, v);
     memcpy(s->v_before, v, 3 * (size_t)s->dof_count * sizeof *v);
     s->predicted = s->dag->revision;
     s->predicted_dt = dt;

@@ -5,32 +5,21 @@
 #include "base/memory.h"
 #include "scheme/frames.h"
 
-enum { WIDTH_MAX = 60 }; ///< most active frames one sample may depend on: the kernel takes 256 coefficients
-
 PliStatus pli_frames_cut_create(PliFrames *s)
 {
     const PliHost *h = &s->host;
     const PliFrameRegions *r = s->regions;
     const size_t n = s->count;
-    s->pack = PLI_NEW(h, r->count, PliFramePack);
-    if (!s->pack) return PLI_OUT_OF_MEMORY;
-    // a region depends on the frames in it, or on ancestors of those: as many, or a few more where levels are skipped
-    for (PliIndex i = 0; i < r->count; ++i) {
-        const PliIndex own = r->frame_first[i + 1] - r->frame_first[i];
-        PliIndex most = 3 * own + 8;
-        if (most > s->count) most = s->count;
-        if (most > WIDTH_MAX) most = WIDTH_MAX;
-        s->pack[i].first = s->pack_capacity;
-        s->pack[i].capacity = most;
-        s->pack_capacity += most;
-    }
+    PliStatus status = pli_frames_merge_create(s);
+    if (status != PLI_OK) return status;
+    size_t entries = 0; // of the finest front, which is the longest
+    for (PliIndex i = 0; i < r->node_count; ++i)
+        if (r->node[i].leaf != PLI_NONE) entries += s->pack[i].capacity;
     for (PliIndex i = 0; i < r->count; ++i) s->has_antilock |= r->antilock[i] && s->def.base.material.poisson > 0.0;
     s->sample_capacity = (s->has_antilock ? 5 : 4) * r->count;
-    s->sample_entry_capacity = (s->has_antilock ? 5 : 4) * 4 * s->pack_capacity;
+    s->sample_entry_capacity = (s->has_antilock ? 5 : 4) * 4 * entries;
     const size_t pairs = s->mass->first[n];
     s->mass_capacity = 16 * (n * n < 2 * pairs + 32 * n ? n * n : 2 * pairs + 32 * n);
-    s->pack_column = PLI_NEW(h, s->pack_capacity, PliIndex);
-    s->pack_grad = PLI_NEW(h, 48 * s->pack_capacity, double);
     s->active = PLI_NEW(h, 4 * n, PliIndex);
     s->cut_mass = PLI_NEW(h, 4 * n, double);
     s->cut_load = PLI_NEW(h, 4 * n, double);
@@ -43,6 +32,7 @@ PliStatus pli_frames_cut_create(PliFrames *s)
     s->sample_volume = PLI_NEW(h, s->sample_capacity, double);
     s->sample_stiffness = PLI_NEW(h, s->sample_capacity, double);
     s->sample_bulk = PLI_NEW(h, s->sample_capacity, double);
+    s->sample_s0 = PLI_NEW(h, 6 * (size_t)s->sample_capacity, double);
     s->slot = PLI_NEW(h, n, PliIndex);
     s->dense = PLI_NEW(h, 16 * n, double);
     s->row_first = PLI_NEW(h, n + 2, PliIndex);
@@ -54,8 +44,8 @@ PliStatus pli_frames_cut_create(PliFrames *s)
         s->list[k] = PLI_NEW(h, n, PliIndex);
         if (!s->mark[k] || !s->list[k]) return PLI_OUT_OF_MEMORY;
     }
-    const bool ok = s->pack_column && s->pack_grad && s->active && s->cut_mass && s->cut_load && s->mass_first && s->mass_column && s->mass_value &&
-                    s->sample_first && s->sample_dof && s->sample_grad && s->sample_volume && s->sample_stiffness && s->sample_bulk && s->slot && s->dense &&
+    const bool ok = s->active && s->cut_mass && s->cut_load && s->mass_first && s->mass_column && s->mass_value &&
+                    s->sample_first && s->sample_dof && s->sample_grad && s->sample_volume && s->sample_stiffness && s->sample_bulk && s->sample_s0 && s->slot && s->dense &&
                     s->row_first && s->row_item && s->row_entry && s->product;
     if (!ok) return PLI_OUT_OF_MEMORY;
     memset(s->slot, 0xff, n * sizeof *s->slot);
@@ -66,9 +56,7 @@ void pli_frames_cut_destroy(PliFrames *s)
 {
     const PliHost *h = &s->host;
     const size_t n = s->count;
-    if (s->regions) PLI_FREE(h, s->pack, s->regions->count);
-    PLI_FREE(h, s->pack_column, s->pack_capacity);
-    PLI_FREE(h, s->pack_grad, 48 * s->pack_capacity);
+    pli_frames_merge_destroy(s);
     PLI_FREE(h, s->active, 4 * n);
     PLI_FREE(h, s->cut_mass, 4 * n);
     PLI_FREE(h, s->cut_load, 4 * n);
@@ -81,6 +69,7 @@ void pli_frames_cut_destroy(PliFrames *s)
     PLI_FREE(h, s->sample_volume, s->sample_capacity);
     PLI_FREE(h, s->sample_stiffness, s->sample_capacity);
     PLI_FREE(h, s->sample_bulk, s->sample_capacity);
+    PLI_FREE(h, s->sample_s0, 6 * (size_t)s->sample_capacity);
     PLI_FREE(h, s->slot, n);
     PLI_FREE(h, s->dense, 16 * n);
     PLI_FREE(h, s->row_first, n + 2);
@@ -97,106 +86,77 @@ void pli_frames_cut_destroy(PliFrames *s)
 
 // ---- samples -------------------------------------------------------------------------------------------------------------
 
-// Active frames region i depends on, ascending, in pack_column. False when they are more than fit.
-static bool list_columns(PliFrames *s, PliIndex i)
+// Active frames a pack depends on, ascending in list[0], with their places in slot. Candidates stand for their active parents.
+static PliIndex list_active(PliFrames *s, const PliFramePack *p)
 {
-    const PliFrameRegions *r = s->regions;
     const PliDagRows *rows = &s->dag->over_active;
-    PliFramePack *p = &s->pack[i];
-    PliIndex *column = s->pack_column + p->first, used = 0;
-    bool fits = true;
-    for (PliIndex k = r->frame_first[i]; k < r->frame_first[i + 1] && fits; ++k) {
-        const PliIndex f = r->frame[k];
+    PliIndex *list = s->list[0], used = 0;
+    for (PliIndex k = 0; k < p->used; ++k) {
+        const PliIndex f = s->pack_column[p->first + k];
         for (PliIndex q = 0; q < rows->used[f]; ++q) {
             const PliIndex a = rows->column[rows->first[f] + q];
             if (s->slot[a] != PLI_NONE) continue;
-            if (used == p->capacity) {
-                fits = false;
-                break;
-            }
             s->slot[a] = 0;
             PliIndex at = used++;
-            for (; at > 0 && column[at - 1] > a; --at) column[at] = column[at - 1];
-            column[at] = a;
+            for (; at > 0 && list[at - 1] > a; --at) list[at] = list[at - 1];
+            list[at] = a;
         }
     }
-    for (PliIndex k = 0; k < used; ++k) s->slot[column[k]] = fits ? k : PLI_NONE;
-    p->used = used;
-    return fits;
+    for (PliIndex k = 0; k < used; ++k) s->slot[list[k]] = k;
+    return used;
 }
 
-static bool contract_region(PliFrames *s, PliIndex i)
+// Gradients of one sample (12 per frame of the pack) pulled onto active frames.
+static void pull(const PliFrames *s, const PliFramePack *p, const double *grad, PliIndex used, double *out)
 {
-    const PliFrameRegions *r = s->regions;
     const PliDagRows *rows = &s->dag->over_active;
-    PliFramePack *p = &s->pack[i];
-    if (!list_columns(s, i)) return false;
-    const PliIndex own = r->frame_first[i + 1] - r->frame_first[i], used = p->used;
-    const double *fine = r->grad + r->grad_first[i];
-    double *grad = s->pack_grad + 48 * p->first;
-    memset(grad, 0, 48 * (size_t)used * sizeof *grad);
-    for (PliIndex k = 0; k < own; ++k) {
-        const PliIndex f = r->frame[r->frame_first[i] + k];
+    memset(out, 0, 12 * (size_t)used * sizeof *out);
+    for (PliIndex k = 0; k < p->used; ++k) {
+        const PliIndex f = s->pack_column[p->first + k];
+        const double *g = grad + 12 * (size_t)k;
         for (PliIndex q = 0; q < rows->used[f]; ++q) {
             const double *t = rows->block + 16 * (rows->first[f] + q);
-            const PliIndex at = s->slot[rows->column[rows->first[f] + q]];
-            for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
-                const double *g = fine + 12 * ((size_t)m * own + k);
-                double *out = grad + 12 * ((size_t)m * used + at);
-                for (int d = 0; d < 4; ++d)
-                    for (int a = 0; a < 3; ++a) out[3 * d + a] += t[d] * g[a] + t[4 + d] * g[3 + a] + t[8 + d] * g[6 + a] + t[12 + d] * g[9 + a];
-            }
+            double *to = out + 12 * (size_t)s->slot[rows->column[rows->first[f] + q]];
+            for (int d = 0; d < 4; ++d)
+                for (int a = 0; a < 3; ++a) to[3 * d + a] += t[d] * g[a] + t[4 + d] * g[3 + a] + t[8 + d] * g[6 + a] + t[12 + d] * g[9 + a];
         }
     }
-    for (PliIndex k = 0; k < used; ++k) s->slot[s->pack_column[p->first + k]] = PLI_NONE;
-    p->stamp = s->dag->revision;
-    return true;
-}
-
-static bool is_stale(const PliFrames *s, PliIndex i)
-{
-    const PliFrameRegions *r = s->regions;
-    for (PliIndex k = r->frame_first[i]; k < r->frame_first[i + 1]; ++k)
-        if (s->dag->changed[r->frame[k]] > s->pack[i].stamp) return true;
-    return false;
 }
 
 static bool contract_samples(PliFrames *s)
 {
-    const PliFrameRegions *r = s->regions;
-    for (PliIndex i = 0; i < r->count; ++i)
-        if ((s->pack[i].stamp == 0 || is_stale(s, i)) && !contract_region(s, i)) return false;
     const double share = 2.0 * s->def.base.material.poisson; // 1 - lambda' / lambda, lambda' = 2 mu nu
     PliIndex sample = 0;
     size_t entry = 0;
-    for (PliIndex i = 0; i < r->count; ++i) {
-        const PliFramePack *p = &s->pack[i];
-        const double *grad = s->pack_grad + 48 * p->first;
-        for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
-            s->sample_first[sample] = (PliIndex)entry;
-            s->sample_volume[sample] = r->volume[i] / PLI_REGION_SAMPLES;
-            s->sample_bulk[sample] = r->antilock[i] ? -share * r->stiffness[i] : 0.0;
-            s->sample_stiffness[sample++] = r->stiffness[i];
-            memcpy(s->sample_grad + 3 * entry, grad + 12 * (size_t)m * p->used, 12 * (size_t)p->used * sizeof *grad);
-            for (PliIndex k = 0; k < p->used; ++k)
-                for (PliIndex c = 0; c < 4; ++c) s->sample_dof[entry++] = 4 * s->pack_column[p->first + k] + c;
+    // four samples per live region, then, for selective lambda, what they gave up, at the centre
+    for (int pass = 0; pass < (s->has_antilock ? 2 : 1); ++pass)
+        for (PliIndex i = 0; i < s->front_count; ++i) {
+            const PliFramePack *p = &s->pack[s->front[i]];
+            if (pass && !p->antilock) continue;
+            const double *grad = s->pack_grad + 48 * p->first;
+            const PliIndex used = list_active(s, p);
+            const size_t width = 12 * (size_t)used;
+            for (PliIndex m = 0; m < (pass ? 1 : PLI_REGION_SAMPLES); ++m) {
+                if (entry + 4 * used > s->sample_entry_capacity) return false;
+                s->sample_first[sample] = (PliIndex)entry;
+                s->sample_volume[sample] = pass ? p->volume : p->volume / PLI_REGION_SAMPLES;
+                s->sample_stiffness[sample] = pass ? 0.0 : p->stiffness;
+                s->sample_bulk[sample] = p->antilock ? (pass ? share : -share) * p->stiffness : 0.0;
+                if (pass) memset(s->sample_s0 + 6 * (size_t)sample, 0, 6 * sizeof(double));
+                else memcpy(s->sample_s0 + 6 * (size_t)sample, p->s0[m], sizeof p->s0[m]);
+                double *out = s->sample_grad + 3 * entry;
+                if (pass) { // the mean of the four, which were made before
+                    const double *four = s->sample_grad + 3 * (size_t)s->sample_first[PLI_REGION_SAMPLES * i];
+                    for (size_t k = 0; k < width; ++k) out[k] = 0.25 * (four[k] + four[width + k] + four[2 * width + k] + four[3 * width + k]);
+                } else {
+                    pull(s, p, grad + 12 * (size_t)m * p->used, used, out);
+                }
+                for (PliIndex k = 0; k < used; ++k)
+                    for (PliIndex c = 0; c < 4; ++c) s->sample_dof[entry++] = 4 * s->list[0][k] + c;
+                sample++;
+            }
+            for (PliIndex k = 0; k < used; ++k) s->slot[s->list[0][k]] = PLI_NONE;
         }
-    }
-    // selective lambda: what the four samples of a region gave up resists at its centre
-    for (PliIndex i = 0; i < r->count; ++i) {
-        if (!s->has_antilock || !r->antilock[i]) continue;
-        const PliFramePack *p = &s->pack[i];
-        const double *grad = s->pack_grad + 48 * p->first;
-        const size_t width = 12 * (size_t)p->used;
-        s->sample_first[sample] = (PliIndex)entry;
-        s->sample_volume[sample] = r->volume[i];
-        s->sample_stiffness[sample] = 0.0;
-        s->sample_bulk[sample++] = share * r->stiffness[i];
-        for (size_t k = 0; k < width; ++k)
-            s->sample_grad[3 * entry + k] = 0.25 * (grad[k] + grad[width + k] + grad[2 * width + k] + grad[3 * width + k]);
-        for (PliIndex k = 0; k < p->used; ++k)
-            for (PliIndex c = 0; c < 4; ++c) s->sample_dof[entry++] = 4 * s->pack_column[p->first + k] + c;
-    }
     s->sample_first[sample] = (PliIndex)entry;
     s->sample_count = sample;
     return true;
@@ -320,14 +280,15 @@ static void contract_load(PliFrames *s)
     s->active_count = 4 * g->active_count;
 }
 
-void pli_frames_refresh_cut(PliFrames *s)
+void pli_frames_refresh_cut(PliFrames *s, const double *x)
 {
     if (s->cut_revision == s->dag->revision) return;
-    if (!contract_samples(s) || !contract_mass(s)) {
+    if (!pli_frames_refresh_front(s, x) || !contract_samples(s) || !contract_mass(s)) {
         // more frames meet in one region, or in one row, than was provided for: with all frames active everything fits
         for (PliIndex i = 0; i < s->count; ++i)
             if (!s->dag->active[i]) pli_dag_activate(s->dag, i);
         pli_dag_refresh(s->dag);
+        (void)pli_frames_refresh_front(s, x);
         (void)contract_samples(s);
         (void)contract_mass(s);
     }
@@ -336,12 +297,13 @@ void pli_frames_refresh_cut(PliFrames *s)
     s->info.active = s->dag->active_count;
     s->info.candidates = s->dag->candidate_count;
     s->info.samples = s->sample_count;
+    s->info.merged_regions = s->front_count;
 }
 
 void pli_frames_cut(void *self, PliCut *cut)
 {
     PliFrames *s = self;
-    pli_frames_refresh_cut(s);
+    pli_frames_refresh_cut(s, NULL);
     *cut = (PliCut){
         .active = s->active,
         .active_count = s->active_count,
@@ -356,6 +318,7 @@ void pli_frames_cut(void *self, PliCut *cut)
         .sample_grad = s->sample_grad,
         .sample_volume = s->sample_volume,
         .sample_stiffness = s->sample_stiffness,
+        .sample_s0 = s->def.merge ? s->sample_s0 : NULL,
         .sample_bulk = s->has_antilock ? s->sample_bulk : NULL,
     };
 }

@@ -101,6 +101,7 @@ PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.
 void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double *f);
 const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
+const PliState *pli_body_state(const PliBody *body); ///< the host's, inside adapt
 const PliTool *pli_body_tools(const PliBody *body, int *count);
 PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count events, energies, refusals here
 PliBodyDef *pli_body_def_mutable(PliBody *body);
