@@ -16,7 +16,11 @@ namespace vec_id = ::sofa::core::vec_id;
 AdaptiveConstraintCorrection::AdaptiveConstraintCorrection()
     : l_solver(initLink("solver", "the AdaptiveSolver whose free motion is corrected; default: the one of this node"))
     , d_sweeps(initData(&d_sweeps, 3, "sweeps", "explicit: Gauss-Seidel sweeps over the contacts in each substep"))
+    , d_normalForce(initData(&d_normalForce, 0., "normalForce", "N, sum of the normal contact forces of the last step"))
 {
+    d_normalForce.setReadOnly(true);
+    d_normalForce.setPersistent(false);
+    d_normalForce.setGroup("Statistics");
 }
 
 void AdaptiveConstraintCorrection::init()
@@ -47,6 +51,14 @@ void AdaptiveConstraintCorrection::bwdInit()
         return;
     m_force.assign(mstate->getSize(), Vec3());
     m_response.assign(mstate->getSize(), Vec3());
+    m_constraints = getContext()->get<::sofa::component::constraint::lagrangian::solver::ConstraintSolverImpl>(BaseContext::SearchRoot);
+    if (!m_constraints)
+    {
+        msg_error() << "no constraint solver at the root of the scene, for example LCPConstraintSolver";
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
+    m_friction = contactFriction(dynamic_cast<::sofa::simulation::Node*>(getContext()));
 }
 
 void AdaptiveConstraintCorrection::readRows(const MatrixDeriv& jacobian)
@@ -64,7 +76,7 @@ void AdaptiveConstraintCorrection::readRows(const MatrixDeriv& jacobian)
             const Vec3& n = entry.val();
             m_rows.value.insert(m_rows.value.end(), { n[0], n[1], n[2] });
         }
-        m_rows.first.push_back(m_rows.dof.size());
+        m_rows.first.push_back(PliIndex(m_rows.dof.size()));
     }
 }
 
@@ -149,6 +161,53 @@ void AdaptiveConstraintCorrection::apply(const VecDeriv& dv, const VecCoord& fre
         pli_body_spread_velocity(body, flat(*dx));
 }
 
+bool AdaptiveConstraintCorrection::retake(const VecCoord& freePosition, VecCoord& x, VecDeriv& v, VecDeriv& dx)
+{
+    const Rows& J = m_rows;
+    if (l_solver->isImplicit() || J.id.empty())
+        return false;
+    const std::size_t per = m_friction > 0. ? 3 : 1;
+    const auto* const problem = m_constraints->getConstraintProblem();
+    bool contacts = problem && J.id.size() % per == 0;
+    for (std::size_t r = 0; contacts && r < J.id.size(); ++r)
+        contacts = J.id[r] < problem->getDimension() && J.id[r] == J.id[r - r % per] + int(r % per);
+    if (!contacts)
+    {
+        msg_error() << "with the explicit integrator only unilateral contacts can be kept, and this scene has other constraints: use "
+                       "integrator=\"implicit\"";
+        d_componentState.setValue(ComponentState::Invalid);
+        return false;
+    }
+    // dFree is the gap (normals) or the slip over the step (tangents) at the free position; what is not ours is the other side's
+    const VecCoord& begin = mstate->read(vec_id::read_access::position)->getValue();
+    m_offset.resize(J.id.size());
+    m_work.resize(3 * J.id.size());
+    for (std::size_t r = 0; r < J.id.size(); ++r)
+    {
+        double own = 0.;
+        for (std::size_t k = J.first[r]; k < J.first[r + 1]; ++k)
+            for (int d = 0; d < 3; ++d)
+                own += J.value[3 * k + d] * (freePosition[J.dof[k]][d] - (r % per ? begin[J.dof[k]][d] : 0.));
+        m_offset[r] = problem->dFree.element(J.id[r]) - own;
+    }
+    PliContactRows rows{};
+    rows.contact_count = PliIndex(J.id.size() / per);
+    rows.rows_per_contact = int(per);
+    rows.first = J.first.data();
+    rows.dof = J.dof.data();
+    rows.value = J.value.data();
+    rows.offset = m_offset.data();
+    rows.friction = m_friction;
+    rows.sweeps = d_sweeps.getValue();
+    rows.work = m_work.data();
+    m_free = freePosition; // forces gathered in the substeps overwrite it
+    l_solver->retake(rows, x, v);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        dx[i] = x[i] - m_free[i];
+    d_normalForce.setValue(rows.force);
+    return true;
+}
+
 // ---- the path of GenericConstraintSolver, BlockGaussSeidelConstraintSolver and their kin -------------------------------
 
 void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::ConstraintParams*, ::sofa::core::MultiVecDerivId dx,
@@ -172,7 +231,9 @@ void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::Con
     auto vs = ::sofa::helper::getWriteAccessor(v);
     auto ds = ::sofa::helper::getWriteAccessor(dx);
     ds.resize(mstate->getSize());
-    apply(correction.getValue(), cparams->readX(mstate.get())->getValue(), &xs.wref(), &vs.wref(), &ds.wref());
+    const VecCoord& freePosition = cparams->readX(mstate.get())->getValue();
+    if (!retake(freePosition, xs.wref(), vs.wref(), ds.wref()))
+        apply(correction.getValue(), freePosition, &xs.wref(), &vs.wref(), &ds.wref());
 }
 
 void AdaptiveConstraintCorrection::applyPositionCorrection(const ::sofa::core::ConstraintParams* cparams, Data<VecCoord>& x,
@@ -224,7 +285,14 @@ void AdaptiveConstraintCorrection::applyContactForce(const ::sofa::linearalgebra
     auto v = ::sofa::helper::getWriteAccessor(*mstate->write(vec_id::write_access::velocity));
     auto dx = ::sofa::helper::getWriteAccessor(*mstate->write(vec_id::write_access::dx));
     dx.resize(mstate->getSize());
-    apply(m_response, mstate->read(vec_id::read_access::freePosition)->getValue(), &x.wref(), &v.wref(), &dx.wref());
+    const VecCoord& freePosition = mstate->read(vec_id::read_access::freePosition)->getValue();
+    if (retake(freePosition, x.wref(), v.wref(), dx.wref()))
+        return;
+    apply(m_response, freePosition, &x.wref(), &v.wref(), &dx.wref());
+    double normal = 0.;
+    for (std::size_t r = 0; r < J.id.size(); r += m_friction > 0. ? 3 : 1)
+        normal += lambda->element(J.id[r]);
+    d_normalForce.setValue(normal);
 }
 
 void AdaptiveConstraintCorrection::resetContactForce()

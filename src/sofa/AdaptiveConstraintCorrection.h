@@ -3,6 +3,7 @@
 
 #include "sofa/AdaptiveSolver.h"
 
+#include <sofa/component/constraint/lagrangian/solver/ConstraintSolverImpl.h>
 #include <sofa/core/behavior/ConstraintCorrection.h>
 
 #include <vector>
@@ -21,6 +22,7 @@ public:
 
     SingleLink<AdaptiveConstraintCorrection, AdaptiveSolver, BaseLink::FLAG_STOREPATH | BaseLink::FLAG_STRONGLINK> l_solver;
     Data<int> d_sweeps;
+    Data<double> d_normalForce;
 
     void init() override;
     void bwdInit() override;
@@ -49,7 +51,7 @@ private:
     struct Rows ///< the constraint Jacobian of this body, in plain arrays
     {
         std::vector<int> id;              ///< constraint number of each row
-        std::vector<std::size_t> first;   ///< row i owns entries first[i] .. first[i+1]
+        std::vector<PliIndex> first;      ///< row i owns entries first[i] .. first[i+1]
         std::vector<PliIndex> dof;
         std::vector<double> value;        ///< 3 per entry
     };
@@ -58,7 +60,14 @@ private:
     /// x = free + dx, v = velocity at the end of the free motion + dv, where dv is the response and dx = dt dv.
     void apply(const VecDeriv& dv, const VecCoord& freePosition, VecCoord* x, VecDeriv* v, VecDeriv* dx) const;
 
+    /// Explicit: the substeps again with the contacts kept; false when there are none (or they are no contacts).
+    bool retake(const VecCoord& freePosition, VecCoord& x, VecDeriv& v, VecDeriv& dx);
+    ::sofa::component::constraint::lagrangian::solver::ConstraintSolverImpl* m_constraints{ nullptr };
+    double m_friction{ 0. };
+
     Rows m_rows;
     VecDeriv m_force, m_response;
+    VecCoord m_free;
+    std::vector<double> m_offset, m_work;
 };
 } // namespace pliant

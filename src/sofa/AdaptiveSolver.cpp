@@ -6,6 +6,9 @@
 #include <sofa/helper/ScopedAdvancedTimer.h>
 #include <sofa/simulation/MechanicalOperations.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace pliant
 {
 namespace vec_id = ::sofa::core::vec_id;
@@ -117,6 +120,7 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     State* const state = l_model->state();
     const std::size_t size = state->getSize();
     m_params = params;
+    m_dt = dt;
     m_xId = xResult;
     m_vId = vResult;
     m_updates = 0;
@@ -137,16 +141,7 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
         v = flat(vs.wref());
     }
     PliState s{ x, v, nullptr, nullptr, nullptr };
-    if (hasForces(static_cast<Node*>(getContext())))
-    {
-        s.external = gather;
-        s.external_user = this;
-    }
-    else if (const auto* external = state->read(vec_id::read_access::externalForce))
-    {
-        if (external->getValue().size() == size)
-            s.f_ext = flat(external->getValue());
-    }
+    lendForces(s);
     const PliStepInfo info = pli_body_advance(l_model->body(), &s, dt);
     if (freeMotion)
     {
@@ -169,13 +164,46 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     d_substeps.setValue(info.substeps);
     d_forceUpdates.setValue(m_updates);
     l_model->stepped(info);
-    if (!info.finite)
+    stop(info);
+}
+
+bool AdaptiveSolver::retake(PliContactRows& rows, VecCoord& x, VecDeriv& v)
+{
+    SCOPED_TIMER("Pliant.retake");
+    State* const state = l_model->state();
+    x = state->read(vec_id::read_access::position)->getValue(); // still those of the beginning of the step
+    v = state->read(vec_id::read_access::velocity)->getValue();
+    PliState s{ flat(x), flat(v), nullptr, nullptr, nullptr };
+    lendForces(s);
+    const PliStepInfo info = pli_body_advance_under(l_model->body(), &s, m_dt, &rows);
+    stop(info);
+    return info.finite;
+}
+
+/// Forces of other components: asked for in every substep when there is anything to ask, else what SOFA left for this step.
+void AdaptiveSolver::lendForces(PliState& s)
+{
+    State* const state = l_model->state();
+    if (hasForces(static_cast<Node*>(getContext())))
     {
-        msg_error() << "the step at t = " << getContext()->getTime() << " s produced a value that is not finite"
-                    << (info.bad_element == PLI_NONE ? std::string() : " in element " + std::to_string(info.bad_element))
-                    << "; it was undone and this body stops: reduce dt or courant";
-        d_componentState.setValue(ComponentState::Invalid);
+        s.external = gather;
+        s.external_user = this;
     }
+    else if (const auto* external = state->read(vec_id::read_access::externalForce))
+    {
+        if (external->getValue().size() == state->getSize())
+            s.f_ext = flat(external->getValue());
+    }
+}
+
+void AdaptiveSolver::stop(const PliStepInfo& info)
+{
+    if (info.finite)
+        return;
+    msg_error() << "the step at t = " << getContext()->getTime() << " s produced a value that is not finite"
+                << (info.bad_element == PLI_NONE ? std::string() : " in element " + std::to_string(info.bad_element))
+                << "; it was undone and this body stops: reduce dt or courant";
+    d_componentState.setValue(ComponentState::Invalid);
 }
 
 SReal AdaptiveSolver::getIntegrationFactor(int inputDerivative, int outputDerivative) const

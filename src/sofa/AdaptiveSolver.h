@@ -37,6 +37,9 @@ public:
     /// Velocity at the end of the last free motion. The animation loop keeps only (x_end - x_begin)/dt of it.
     const VecDeriv& endVelocity() const { return m_endVelocity; }
 
+    /// Takes the last free motion again, with contact rows kept in every explicit substep. x and v receive its end.
+    bool retake(PliContactRows& rows, VecCoord& x, VecDeriv& v);
+
 protected:
     AdaptiveSolver();
 
@@ -44,12 +47,14 @@ private:
     static void gather(const double* x, const double* v, double time, double* f, void* self);
     void gatherForces(const double* x, const double* v, double* f);
     static bool hasForces(::sofa::simulation::Node* node);
+    void lendForces(PliState& s);
+    void stop(const PliStepInfo& info);
 
     bool m_implicit{ false };
-    bool m_freeMotion{ false };
     VecDeriv m_endVelocity;
     // of the step being computed
     const ::sofa::core::ExecParams* m_params{ nullptr };
+    double m_dt{ 0. };
     ::sofa::core::MultiVecCoordId m_xId;
     ::sofa::core::MultiVecDerivId m_vId;
     int m_updates{ 0 };

@@ -6,10 +6,12 @@
 #include <sofa/core/behavior/BaseAnimationLoop.h>
 #include <sofa/core/behavior/BaseConstraintCorrection.h>
 #include <sofa/core/behavior/BaseMass.h>
+#include <sofa/core/behavior/ConstraintSolver.h>
 #include <sofa/core/behavior/LinearSolver.h>
 #include <sofa/core/behavior/OdeSolver.h>
 #include <sofa/core/collision/ContactManager.h>
 
+#include <cstdlib>
 #include <vector>
 
 namespace pliant
@@ -54,6 +56,20 @@ bool hasPenaltyContact(Node* node)
     auto* const manager = node->getRootContext()->get<::sofa::core::collision::ContactManager>(BaseContext::SearchDown);
     const auto* const response = manager ? manager->findData("response") : nullptr;
     return response && response->getValueString().find("Penality") != std::string::npos;
+}
+
+double contactFriction(Node* node)
+{
+    // LCPConstraintSolver has one coefficient for all; the others take it from the response of each pair
+    auto* const root = node->getRootContext();
+    if (auto* const solver = root->get<::sofa::core::behavior::ConstraintSolver>(BaseContext::SearchDown))
+        if (const auto* const mu = dynamic_cast<::sofa::core::objectmodel::Data<SReal>*>(solver->findData("mu")))
+            return mu->getValue();
+    auto* const manager = root->get<::sofa::core::collision::ContactManager>(BaseContext::SearchDown);
+    const auto* const params = manager ? manager->findData("responseParams") : nullptr;
+    const std::string text = params ? params->getValueString() : std::string();
+    const std::size_t at = text.find("mu=");
+    return at == std::string::npos ? 0. : std::strtod(text.c_str() + at + 3, nullptr);
 }
 
 std::string refuseOwned(Node* node, bool implicit)
