@@ -92,7 +92,7 @@ void AdaptiveConstraintCorrection::addComplianceInConstraintSpace(const ::sofa::
     if (!isComponentStateValid() || !l_solver->isComponentStateValid())
         return;
     SCOPED_TIMER("Pliant.compliance");
-    readRows(cparams->readJ(mstate.get())->getValue());
+    readRows(cparams->readJ(plain(mstate))->getValue());
     const bool onVelocity = cparams->constOrder() == ::sofa::core::ConstraintOrder::VEL || cparams->constOrder() == ::sofa::core::ConstraintOrder::ACC;
     const double factor = onVelocity ? 1. : getContext()->getDt();
     const Rows& J = m_rows;
@@ -215,8 +215,8 @@ void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::C
 {
     if (!isComponentStateValid() || !l_solver->isComponentStateValid())
         return;
-    const VecDeriv& force = f[mstate.get()].read()->getValue();
-    auto out = ::sofa::helper::getWriteAccessor(*dx[mstate.get()].write());
+    const VecDeriv& force = f[plain(mstate)].read()->getValue();
+    auto out = ::sofa::helper::getWriteAccessor(*dx[plain(mstate)].write());
     out.resize(mstate->getSize());
     if (force.size() != mstate->getSize() || !respond(force, out.wref()))
         std::fill(out.begin(), out.end(), Vec3());
@@ -231,7 +231,7 @@ void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::Con
     auto vs = ::sofa::helper::getWriteAccessor(v);
     auto ds = ::sofa::helper::getWriteAccessor(dx);
     ds.resize(mstate->getSize());
-    const VecCoord& freePosition = cparams->readX(mstate.get())->getValue();
+    const VecCoord& freePosition = cparams->readX(plain(mstate))->getValue();
     if (!retake(freePosition, xs.wref(), vs.wref(), ds.wref()))
         apply(correction.getValue(), freePosition, &xs.wref(), &vs.wref(), &ds.wref());
 }
@@ -244,7 +244,7 @@ void AdaptiveConstraintCorrection::applyPositionCorrection(const ::sofa::core::C
     auto xs = ::sofa::helper::getWriteAccessor(x);
     auto ds = ::sofa::helper::getWriteAccessor(dx);
     ds.resize(mstate->getSize());
-    apply(correction.getValue(), cparams->readX(mstate.get())->getValue(), &xs.wref(), nullptr, &ds.wref());
+    apply(correction.getValue(), cparams->readX(plain(mstate))->getValue(), &xs.wref(), nullptr, &ds.wref());
 }
 
 void AdaptiveConstraintCorrection::applyVelocityCorrection(const ::sofa::core::ConstraintParams*, Data<VecDeriv>& v, Data<VecDeriv>& dv,

@@ -30,6 +30,14 @@ using ::sofa::core::objectmodel::BaseLink;
 constexpr bool PACKED_DOUBLES = std::is_same_v<Vec3Types::Real, double> && sizeof(Vec3) == 3 * sizeof(double);
 static_assert(sizeof(::sofa::Index) == sizeof(PliIndex), "element arrays of SOFA are borrowed as they are");
 
+/// The state behind `mstate`: a link since v25.12, a plain pointer in the constraint corrections before.
+inline State* plain(State* state) { return state; }
+template <class Link>
+State* plain(const Link& link)
+{
+    return link.get();
+}
+
 /// Flat xyz view of a vector of Vec3. A template, so that a float build discards the branch it cannot compile.
 template <class Vector>
 auto flat(Vector& a) -> std::conditional_t<std::is_const_v<Vector>, const double*, double*>
