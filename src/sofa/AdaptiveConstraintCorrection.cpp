@@ -167,7 +167,7 @@ bool AdaptiveConstraintCorrection::retake(const VecCoord& freePosition, VecCoord
     if (l_solver->isImplicit() || J.id.empty())
         return false;
     const std::size_t per = m_friction > 0. ? 3 : 1;
-    const auto* const problem = m_constraints->getConstraintProblem();
+    auto* const problem = m_constraints->getConstraintProblem(); // not const: v24.12 asks it for its size only so
     bool contacts = problem && J.id.size() % per == 0;
     for (std::size_t r = 0; contacts && r < J.id.size(); ++r)
         contacts = J.id[r] < problem->getDimension() && J.id[r] == J.id[r - r % per] + int(r % per);
