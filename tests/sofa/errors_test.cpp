@@ -79,7 +79,7 @@ TEST_P(Errors, OneSentenceAndSofaGoesOn)
 {
     IGNORE_MSG(Error);
     Messages seen;
-    Run run(GetParam().xml);
+    Scene run(GetParam().xml);
     EXPECT_EQ(seen.count(GetParam().sentence), 1) << seen.all();
     EXPECT_FALSE(run.isValid(GetParam().component));
     const std::size_t before = seen.errors.size();
@@ -88,4 +88,4 @@ TEST_P(Errors, OneSentenceAndSofaGoesOn)
     EXPECT_NEAR(run.node()->getTime(), 0.03, 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenes, Errors, ::testing::ValuesIn(mistakes()), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Scenes, Errors, ::testing::ValuesIn(mistakes()), [](const auto& test) { return std::string(test.param.name); });

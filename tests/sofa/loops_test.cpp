@@ -27,8 +27,8 @@ TEST_P(Loops, FreeMotionWithoutContactIsTheDefaultLoop)
     const std::string mesh = box(3, 0.1);
     for (const std::string& load : { std::string(), spring })
     {
-        Run plain(root(defaultLoop + owned(mesh, GetParam().model, fixed + load)));
-        Run free(root(freeLoop + owned(mesh, GetParam().model, fixed + load + correction)));
+        Scene plain(root(defaultLoop + owned(mesh, GetParam().model, fixed + load)));
+        Scene free(root(freeLoop + owned(mesh, GetParam().model, fixed + load + correction)));
         ASSERT_TRUE(plain.isValid("Body/solver"));
         ASSERT_TRUE(free.isValid("Body/solver") && free.isValid("Body/correction"));
         plain.steps(200);
@@ -45,7 +45,7 @@ TEST_P(Loops, ResetGivesTheSameBits)
     const std::string mesh = box(3, 0.1);
     for (const bool free : { false, true })
     {
-        Run run(root((free ? freeLoop : defaultLoop) + owned(mesh, GetParam().model, fixed + (free ? correction : ""))));
+        Scene run(root((free ? freeLoop : defaultLoop) + owned(mesh, GetParam().model, fixed + (free ? correction : ""))));
         run.steps(50);
         const VecCoord x = run.x(), s = run.x("Body/Skin/points");
         const VecDeriv v = run.v();
@@ -70,7 +70,7 @@ class Stock : public sofa::testing::BaseSimulationTest
 
 TEST_F(Stock, ResetGivesTheSameBits)
 {
-    Run run(root(defaultLoop + stages(box(3, 0.1), "youngModulus=\"1e4\"", "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    Scene run(root(defaultLoop + stages(box(3, 0.1), "youngModulus=\"1e4\"", "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
     run.steps(30);
     const VecCoord x = run.x();
     run.steps(5);
@@ -82,7 +82,7 @@ TEST_F(Stock, ResetGivesTheSameBits)
 /// Free fall of a whole body is known exactly, whatever the substeps: x = x0 + g t^2 / 2 up to the integrator's own first-order term.
 TEST_F(Stock, GravityOfTheSceneCountsOnce)
 {
-    Run run(root(defaultLoop + owned(box(2, 0.1), "integrator=\"implicit\" linearSolver=\"ldl\""), "dt=\"0.01\" gravity=\"1 -2 3\""));
+    Scene run(root(defaultLoop + owned(box(2, 0.1), "integrator=\"implicit\" linearSolver=\"ldl\""), "dt=\"0.01\" gravity=\"1 -2 3\""));
     const VecCoord x0 = run.x();
     run.steps(10);
     // implicit Euler: sum of k dt^2 g, k = 1 .. 10
@@ -92,7 +92,7 @@ TEST_F(Stock, GravityOfTheSceneCountsOnce)
 
 TEST_F(Stock, StatisticsAreReadOnDemand)
 {
-    Run run(root(defaultLoop + owned(box(3, 0.1), "youngModulus=\"1e4\"", fixed)));
+    Scene run(root(defaultLoop + owned(box(3, 0.1), "youngModulus=\"1e4\"", fixed)));
     run.steps(10);
     EXPECT_EQ(run.data("Body/model", "steps")->getValueString(), "10");
     EXPECT_EQ(run.data("Body/model", "activeDofs")->getValueString(), "64");

@@ -5,6 +5,7 @@
 #include <sofa/core/ConstraintParams.h>
 #include <sofa/core/Mapping.h>
 #include <sofa/core/MechanicalParams.h>
+#include <sofa/core/topology/BaseMeshTopology.h>
 
 #include <random>
 
@@ -84,7 +85,7 @@ protected:
 
 TEST_F(MappingTest, SkinHasExactTransposes)
 {
-    Run run(root(defaultLoop + owned(box(3, 0.1), "")));
+    Scene run(root(defaultLoop + owned(box(3, 0.1), "")));
     auto* const mapping = run.get<Mapping>("Body/Skin/mapping");
     ASSERT_TRUE(mapping && run.isValid("Body/Skin/mapping"));
     check(mapping, run.x(), run.x("Body/Skin/points").size());
@@ -95,7 +96,7 @@ TEST_F(MappingTest, EmbeddedPointsHaveExactTransposesAndKeepAffineMotion)
     const std::string probes = R"(<Node name="Probes">
       <MechanicalObject name="points" position="0.031 0.022 0.043  0.05 0.05 0.05  0.09 0.01 0.07  0.0 0.0 0.0"/>
       <AdaptiveMapping name="mapping"/></Node>)";
-    Run run(root(defaultLoop + owned(box(3, 0.1), "", "", probes)));
+    Scene run(root(defaultLoop + owned(box(3, 0.1), "", "", probes)));
     auto* const mapping = run.get<Mapping>("Body/Probes/mapping");
     ASSERT_TRUE(mapping && run.isValid("Body/Probes/mapping"));
     check(mapping, run.x(), 4);
@@ -114,7 +115,7 @@ TEST_F(MappingTest, EmbeddedPointsHaveExactTransposesAndKeepAffineMotion)
 
 TEST_F(MappingTest, SurfacePublishesAClosedSkin)
 {
-    Run run(root(defaultLoop + owned(box(3, 0.1), "")));
+    Scene run(root(defaultLoop + owned(box(3, 0.1), "")));
     auto* const topology = run.get<sofa::core::topology::BaseMeshTopology>("Body/Skin/surface");
     ASSERT_TRUE(topology);
     EXPECT_EQ(topology->getNbPoints(), 56u); // 4^3 - 2^3
@@ -122,6 +123,6 @@ TEST_F(MappingTest, SurfacePublishesAClosedSkin)
     double volume = 0.0;
     const auto& x = run.x("Body/Skin/points");
     for (const auto& t : topology->getTriangles())
-        volume += x[t[0]] * cross(x[t[1]], x[t[2]]) / 6.0;
+        volume += x[t[0]] * sofa::type::cross(x[t[1]], x[t[2]]) / 6.0;
     EXPECT_NEAR(volume, 1e-3, 1e-12);
 }

@@ -88,6 +88,7 @@ public:
         if (m.type() == sofa::helper::logging::Message::Warning)
             warnings.push_back(m.sender() + ": " + m.messageAsString());
     }
+    std::string getName() const { return "Messages"; } // of the interface since v25
     /// How many errors contain `text`.
     int count(const std::string& text) const
     {
@@ -107,10 +108,10 @@ public:
 };
 
 /// A scene that is loaded, initialised and stepped.
-class Run
+class Scene
 {
 public:
-    explicit Run(const std::string& xml) : m_instance("xml", xml) { m_instance.initScene(); }
+    explicit Scene(const std::string& xml) : m_instance("xml", xml) { m_instance.initScene(); }
     sofa::simulation::Node* node() { return m_instance.root.get(); }
     void steps(int count)
     {

@@ -77,17 +77,17 @@ protected:
 
 TEST_P(Stages, ForceIsMinusTheGradientOfTheEnergy)
 {
-    Run run(xml(GetParam()));
+    Scene run(xml(GetParam()));
     auto* const field = run.get<ForceField>("Body/force");
     ASSERT_TRUE(field && run.isValid("Body/force"));
     const VecCoord x = shaken(run.x(), 0.004, 1);
     const VecDeriv f = force(field, x);
-    for (unsigned seed = 2; seed < 6; ++seed)
+    for (unsigned k = 2; k < 6; ++k)
     {
         const double h = 1e-6;
         VecDeriv d(x.size());
         VecCoord plus = x, minus = x;
-        const VecCoord direction = shaken(VecCoord(x.size(), Vec3Types::Coord()), 1.0, seed);
+        const VecCoord direction = shaken(VecCoord(x.size(), Vec3Types::Coord()), 1.0, k);
         for (std::size_t i = 0; i < x.size(); ++i)
         {
             d[i] = direction[i];
@@ -101,7 +101,7 @@ TEST_P(Stages, ForceIsMinusTheGradientOfTheEnergy)
 
 TEST_P(Stages, StiffnessIsTheDerivativeOfTheForce)
 {
-    Run run(xml(GetParam()));
+    Scene run(xml(GetParam()));
     auto* const field = run.get<ForceField>("Body/force");
     ASSERT_TRUE(field);
     const bool exact = std::string(GetParam()) != "corotational"; // there the rotation is held: right to first order only
@@ -152,7 +152,7 @@ class StagesMass : public Stages
 
 TEST_F(StagesMass, MatrixProductAndWeightAgree)
 {
-    Run run(xml("stvk"));
+    Scene run(xml("stvk"));
     auto* const mass = run.get<Mass>("Body/mass");
     ASSERT_TRUE(mass && run.isValid("Body/mass"));
     const std::size_t n = run.x().size();
@@ -191,8 +191,8 @@ TEST_F(StagesMass, MatrixFreeAndAssembledSolversAgree)
 {
     const std::string fixed = "<FixedProjectiveConstraint indices=\"0 1 2 3\"/>";
     const std::string model = "law=\"corotational\" youngModulus=\"1e4\" poissonRatio=\"0.3\"";
-    Run free(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><CGLinearSolver iterations=\"1000\" tolerance=\"1e-16\" threshold=\"1e-40\"/>", fixed)));
-    Run assembled(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    Scene free(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><CGLinearSolver iterations=\"1000\" tolerance=\"1e-16\" threshold=\"1e-40\"/>", fixed)));
+    Scene assembled(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
     free.steps(20);
     assembled.steps(20);
     EXPECT_LT(distance(free.x(), assembled.x()), 1e-9);
@@ -204,8 +204,8 @@ TEST_F(StagesMass, BothRoutesTakeTheSameImplicitStep)
 {
     const std::string fixed = "<FixedProjectiveConstraint indices=\"0 1 2 3\"/>";
     const std::string model = "law=\"corotational\" youngModulus=\"1e4\" poissonRatio=\"0.3\" ";
-    Run core(root(defaultLoop + owned(box(3, 0.1), model + "integrator=\"implicit\" linearSolver=\"ldl\"", fixed)));
-    Run stock(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    Scene core(root(defaultLoop + owned(box(3, 0.1), model + "integrator=\"implicit\" linearSolver=\"ldl\"", fixed)));
+    Scene stock(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
     core.steps(1);
     stock.steps(1);
     EXPECT_LT(distance(core.x(), stock.x()), 1e-13);
