@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sofa/AdaptiveForceField.h"
 #include "sofa/AdaptiveMask.h"
+#include "sofa/AdaptiveMass.h"
 #include "sofa/SceneRules.h"
 
 #include <sofa/core/MechanicalParams.h>
@@ -40,6 +41,8 @@ void AdaptiveForceField::bwdInit()
     std::string sentence;
     if (!l_model->state() || l_model->state() != mstate.get())
         sentence = "the MechanicalObject of " + l_model->getName() + " must be in the node of this force field";
+    else if (!getContext()->get<AdaptiveMass>(BaseContext::Local))
+        sentence = "no AdaptiveMass in this node: another mass would not know which coefficients are active";
     else
         sentence = refuseStages(node);
     const PliActive active = pli_body_active(l_model->body());

@@ -13,6 +13,7 @@ namespace vec_id = ::sofa::core::vec_id;
 
 AdaptiveMapping::AdaptiveMapping()
     : l_model(initLink("model", "the body whose coefficients are the input; default: the model above this node"))
+    , d_map(initData(&d_map, std::string("auto"), "map", "skin: the body's skin; embed: any points inside; auto: skin when the points are those; one of: auto skin embed"))
 {
 }
 
@@ -34,17 +35,27 @@ void AdaptiveMapping::init()
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
-    locatePoints();
+    if (!locatePoints())
+    {
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
     d_componentState.setValue(ComponentState::Valid);
     Inherit1::init(); // applies the mapping once
 }
 
 /// The skin is recognised by its points; everything else is embedded where its rest points are.
-void AdaptiveMapping::locatePoints()
+bool AdaptiveMapping::locatePoints()
 {
+    const std::string map = d_map.getValue();
+    if (map != "auto" && map != "skin" && map != "embed")
+    {
+        msg_error() << "map=\"" << map << "\" must be one of: auto skin embed";
+        return false;
+    }
     PliBody* const body = l_model->body();
     const VecCoord& skin = l_model->d_skinPosition.getValue();
-    if (getToModel()->getSize() <= 1 && !skin.empty()) // nothing was said about the points: the whole skin
+    if (map != "embed" && getToModel()->getSize() <= 1 && !skin.empty()) // nothing was said about the points: the whole skin
         getToModel()->resize(skin.size());
     const VecCoord& points = getToModel()->read(vec_id::read_access::position)->getValue();
     bool same = points.size() == skin.size();
@@ -55,8 +66,13 @@ void AdaptiveMapping::locatePoints()
         blank = blank && points[i] == Vec3();
     }
     m_first.clear();
-    if (same || blank)
-        return;
+    if (map == "skin" && points.size() != skin.size())
+    {
+        msg_error() << "output has " << points.size() << " points, and the skin " << skin.size();
+        return false;
+    }
+    if (map == "skin" || (map == "auto" && (same || blank)))
+        return true;
     m_first.push_back(0);
     PliIndex column[64];
     double weight[64];
@@ -74,6 +90,7 @@ void AdaptiveMapping::locatePoints()
     m_nowColumn.reserve(8 * m_column.size()); // room for what levels may add, so that a step does not allocate
     m_nowWeight.reserve(8 * m_column.size());
     m_revision = 0;
+    return true;
 }
 
 PliRows AdaptiveMapping::rows()

@@ -18,6 +18,7 @@ public:
     using Parent = ::sofa::core::Mapping<Vec3Types, Vec3Types>;
 
     ModelLink<AdaptiveMapping> l_model;
+    Data<std::string> d_map;
 
     void init() override;
     using Parent::apply;
@@ -39,7 +40,7 @@ protected:
 private:
     PliRows rows(); ///< points from active coefficients, up to date
     bool isSkin() const { return m_first.empty(); }
-    void locatePoints();
+    bool locatePoints();
 
     // embedded points: rows over coefficients of the finest level, and the same composed with the levels in force now
     std::vector<PliIndex> m_first, m_column;

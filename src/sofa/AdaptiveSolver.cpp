@@ -126,6 +126,7 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     m_updates = 0;
     const bool freeMotion = !(xResult.getId(state) == vec_id::write_access::position);
 
+    auto* const node = static_cast<Node*>(getContext());
     double *x, *v;
     {
         auto xs = ::sofa::helper::getWriteAccessor(*state->write(xResult.getId(state)));
@@ -140,6 +141,8 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
         x = flat(xs.wref());
         v = flat(vs.wref());
     }
+    if (!node->projectiveConstraintSet.empty()) // prescribed motions: the velocity of the coming step, which the body leaves alone
+        ::sofa::simulation::common::MechanicalOperations(params, node).projectVelocity(vResult, node->getTime());
     PliState s{ x, v, nullptr, nullptr, nullptr };
     lendForces(s);
     const PliStepInfo info = pli_body_advance(l_model->body(), &s, dt);

@@ -66,6 +66,7 @@ public:
     /// Claims the body for one route; false (after one msg_error on `who`) when the other one has it already.
     bool claim(Route route, Object* who);
     Route route() const { return m_route; }
+    const PliStepInfo& lastStep() const { return m_info; }
 
     void addTool(RigidTool* tool);
     void removeTool(RigidTool* tool);

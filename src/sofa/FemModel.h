@@ -12,6 +12,7 @@ public:
     SOFA_CLASS(FemModel, BodyModel);
 
     ::sofa::core::objectmodel::DataFileName d_filename;
+    SingleLink<FemModel, Object, BaseLink::FLAG_STOREPATH | BaseLink::FLAG_STRONGLINK> l_mesh;
     Data<Tetrahedra> d_tetrahedra;
 
 protected:

@@ -89,6 +89,17 @@ SphereTool::SphereTool()
 {
 }
 
+void SphereTool::init()
+{
+    if (!(d_radius.getValue() > 0.))
+    {
+        msg_error() << "radius=\"" << d_radius.getValue() << "\" must be > 0";
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
+    Inherit1::init();
+}
+
 void SphereTool::shape(PliTool& tool) const
 {
     tool.radius = d_radius.getValue();

@@ -41,6 +41,7 @@ class PLIANT_API SphereTool : public RigidTool
 public:
     SOFA_CLASS(SphereTool, RigidTool);
     Data<double> d_radius;
+    void init() override;
     void draw(const ::sofa::core::visual::VisualParams* vparams) override;
 
 protected:

@@ -3,6 +3,8 @@
 
 #include <sofa/core/ObjectFactory.h>
 
+#pragma weak pli_tetlod_create
+
 namespace pliant
 {
 TetLodModel::TetLodModel()
@@ -51,6 +53,11 @@ PliBody* TetLodModel::makeBody(const PliHost* host, const PliBodyDef& common, Pl
         return nullptr;
     def.levels = levels.data();
     def.level_count = int(levels.size());
+    if (!pli_tetlod_create)
+    {
+        pli_refuse(error, PLI_UNSUPPORTED, "levels of detail are not in this build of the core");
+        return nullptr;
+    }
     return pli_tetlod_create(host, &def, error);
 }
 

@@ -19,6 +19,7 @@ void registerAdaptiveMask(::sofa::core::ObjectFactory*);
 void registerAdaptiveMapping(::sofa::core::ObjectFactory*);
 void registerAdaptiveSurface(::sofa::core::ObjectFactory*);
 void registerTools(::sofa::core::ObjectFactory*);
+void registerStateMonitor(::sofa::core::ObjectFactory*);
 } // namespace pliant
 
 extern "C"
@@ -72,4 +73,5 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
     pliant::registerAdaptiveMapping(factory);
     pliant::registerAdaptiveSurface(factory);
     pliant::registerTools(factory);
+    pliant::registerStateMonitor(factory);
 }

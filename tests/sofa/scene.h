@@ -14,7 +14,9 @@
 #include <sofa/simulation/Simulation.h>
 #include <sofa/testing/BaseSimulationTest.h>
 
+#include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -112,6 +114,7 @@ class Scene
 {
 public:
     explicit Scene(const std::string& xml) : m_instance("xml", xml) { m_instance.initScene(); }
+    Scene(const std::filesystem::path& file, int) : m_instance(sofa::testing::BaseSimulationTest::SceneInstance::LoadFromFile(file.string())) { m_instance.initScene(); }
     sofa::simulation::Node* node() { return m_instance.root.get(); }
     void steps(int count)
     {
