@@ -44,10 +44,23 @@ std::string reference()
     {
         for (const auto& creator : entry->creatorMap)
         {
-            sofa::core::objectmodel::BaseObjectDescription description(entry->className.c_str(), entry->className.c_str());
+            sofa::core::objectmodel::BaseObjectDescription description(entry->className.c_str(),
+                                                                       entry->className.c_str());
             const auto object = creator.second->createInstance(nullptr, &description);
-            out << "### " << entry->className << "\n\n" << entry->description << "\n\n| attribute | default | meaning |\n|---|---|---|\n";
-            std::set<std::string> common{ "name", "printLog", "tags", "bbox", "componentState", "listening", "context", "slaves", "master", "mechanicalStates", "mstate", "topology",
+            out << "### " << entry->className << "\n\n"
+                << entry->description << "\n\n| attribute | default | meaning |\n|---|---|---|\n";
+            std::set<std::string> common{ "name",
+                                          "printLog",
+                                          "tags",
+                                          "bbox",
+                                          "componentState",
+                                          "listening",
+                                          "context",
+                                          "slaves",
+                                          "master",
+                                          "mechanicalStates",
+                                          "mstate",
+                                          "topology",
                                           "constraintSolvers" };
             for (const auto* link : object->getLinks())
                 if (!common.count(link->getName()))
@@ -57,8 +70,11 @@ std::string reference()
                 if (common.count(data->getName()) || data->getHelp().empty())
                     continue;
                 const std::string value = data->getValueString();
-                out << "| `" << data->getName() << "` | " << (data->isReadOnly() ? "output" : value.empty() ? "" : "`" + cell(value) + "`") << " | "
-                    << cell(data->getHelp()) << " |\n";
+                out << "| `" << data->getName() << "` | "
+                    << (data->isReadOnly() ? "output"
+                        : value.empty()    ? ""
+                                           : "`" + cell(value) + "`")
+                    << " | " << cell(data->getHelp()) << " |\n";
             }
             out << "\n";
         }

@@ -51,7 +51,8 @@ void AdaptiveConstraintCorrection::bwdInit()
         return;
     m_force.assign(mstate->getSize(), Vec3());
     m_response.assign(mstate->getSize(), Vec3());
-    m_constraints = getContext()->get<::sofa::component::constraint::lagrangian::solver::ConstraintSolverImpl>(BaseContext::SearchRoot);
+    m_constraints = getContext()->get<::sofa::component::constraint::lagrangian::solver::ConstraintSolverImpl>(
+        BaseContext::SearchRoot);
     if (!m_constraints)
     {
         msg_error() << "no constraint solver at the root of the scene, for example LCPConstraintSolver";
@@ -93,7 +94,8 @@ void AdaptiveConstraintCorrection::addComplianceInConstraintSpace(const ::sofa::
         return;
     SCOPED_TIMER("Pliant.compliance");
     readRows(cparams->readJ(plain(mstate))->getValue());
-    const bool onVelocity = cparams->constOrder() == ::sofa::core::ConstraintOrder::VEL || cparams->constOrder() == ::sofa::core::ConstraintOrder::ACC;
+    const bool onVelocity = cparams->constOrder() == ::sofa::core::ConstraintOrder::VEL
+                            || cparams->constOrder() == ::sofa::core::ConstraintOrder::ACC;
     const double factor = onVelocity ? 1. : getContext()->getDt();
     const Rows& J = m_rows;
     for (std::size_t r = 0; r < J.id.size(); ++r)
@@ -138,7 +140,8 @@ void AdaptiveConstraintCorrection::getComplianceMatrix(::sofa::linearalgebra::Ba
     }
 }
 
-void AdaptiveConstraintCorrection::apply(const VecDeriv& dv, const VecCoord& freePosition, VecCoord* x, VecDeriv* v, VecDeriv* dx) const
+void AdaptiveConstraintCorrection::apply(const VecDeriv& dv, const VecCoord& freePosition, VecCoord* x, VecDeriv* v,
+                                         VecDeriv* dx) const
 {
     const double dt = getContext()->getDt();
     PliBody* const body = l_solver->model()->body();
@@ -173,12 +176,14 @@ bool AdaptiveConstraintCorrection::retake(const VecCoord& freePosition, VecCoord
         contacts = J.id[r] < problem->getDimension() && J.id[r] == J.id[r - r % per] + int(r % per);
     if (!contacts)
     {
-        msg_error() << "with the explicit integrator only unilateral contacts can be kept, and this scene has other constraints: use "
+        msg_error() << "with the explicit integrator only unilateral contacts can be kept, and this scene has other "
+                       "constraints: use "
                        "integrator=\"implicit\"";
         d_componentState.setValue(ComponentState::Invalid);
         return false;
     }
-    // dFree is the gap (normals) or the slip over the step (tangents) at the free position; what is not ours is the other side's
+    // dFree is the gap (normals) or the slip over the step (tangents) at the free position; what is not ours is the
+    // other side's
     const VecCoord& begin = mstate->read(vec_id::read_access::position)->getValue();
     m_offset.resize(J.id.size());
     m_work.resize(3 * J.id.size());
@@ -208,9 +213,11 @@ bool AdaptiveConstraintCorrection::retake(const VecCoord& freePosition, VecCoord
     return true;
 }
 
-// ---- the path of GenericConstraintSolver, BlockGaussSeidelConstraintSolver and their kin -------------------------------
+// ---- the path of GenericConstraintSolver, BlockGaussSeidelConstraintSolver and their kin
+// -------------------------------
 
-void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::ConstraintParams*, ::sofa::core::MultiVecDerivId dx,
+void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::ConstraintParams*,
+                                                           ::sofa::core::MultiVecDerivId dx,
                                                            ::sofa::core::MultiVecDerivId f)
 {
     if (!isComponentStateValid() || !l_solver->isComponentStateValid())
@@ -222,8 +229,9 @@ void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::C
         std::fill(out.begin(), out.end(), Vec3());
 }
 
-void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::ConstraintParams* cparams, Data<VecCoord>& x, Data<VecDeriv>& v,
-                                                         Data<VecDeriv>& dx, const Data<VecDeriv>& correction)
+void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::ConstraintParams* cparams,
+                                                         Data<VecCoord>& x, Data<VecDeriv>& v, Data<VecDeriv>& dx,
+                                                         const Data<VecDeriv>& correction)
 {
     if (!isComponentStateValid() || !l_solver->isComponentStateValid())
         return;
@@ -236,8 +244,9 @@ void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::Con
         apply(correction.getValue(), freePosition, &xs.wref(), &vs.wref(), &ds.wref());
 }
 
-void AdaptiveConstraintCorrection::applyPositionCorrection(const ::sofa::core::ConstraintParams* cparams, Data<VecCoord>& x,
-                                                           Data<VecDeriv>& dx, const Data<VecDeriv>& correction)
+void AdaptiveConstraintCorrection::applyPositionCorrection(const ::sofa::core::ConstraintParams* cparams,
+                                                           Data<VecCoord>& x, Data<VecDeriv>& dx,
+                                                           const Data<VecDeriv>& correction)
 {
     if (!isComponentStateValid() || !l_solver->isComponentStateValid())
         return;
@@ -247,8 +256,8 @@ void AdaptiveConstraintCorrection::applyPositionCorrection(const ::sofa::core::C
     apply(correction.getValue(), cparams->readX(plain(mstate))->getValue(), &xs.wref(), nullptr, &ds.wref());
 }
 
-void AdaptiveConstraintCorrection::applyVelocityCorrection(const ::sofa::core::ConstraintParams*, Data<VecDeriv>& v, Data<VecDeriv>& dv,
-                                                           const Data<VecDeriv>& correction)
+void AdaptiveConstraintCorrection::applyVelocityCorrection(const ::sofa::core::ConstraintParams*, Data<VecDeriv>& v,
+                                                           Data<VecDeriv>& dv, const Data<VecDeriv>& correction)
 {
     if (!isComponentStateValid() || !l_solver->isComponentStateValid())
         return;
@@ -259,7 +268,8 @@ void AdaptiveConstraintCorrection::applyVelocityCorrection(const ::sofa::core::C
     ds.wref() = correction.getValue();
 }
 
-// ---- the path of LCPConstraintSolver ----------------------------------------------------------------------------------
+// ---- the path of LCPConstraintSolver
+// ----------------------------------------------------------------------------------
 
 void AdaptiveConstraintCorrection::applyContactForce(const ::sofa::linearalgebra::BaseVector* lambda)
 {
@@ -290,7 +300,7 @@ void AdaptiveConstraintCorrection::applyContactForce(const ::sofa::linearalgebra
         return;
     apply(m_response, freePosition, &x.wref(), &v.wref(), &dx.wref());
     double normal = 0.;
-    for (std::size_t r = 0; r < J.id.size(); r += m_friction > 0. ? 3 : 1)
+    for (std::size_t r = 0; r<J.id.size(); r += m_friction> 0. ? 3 : 1)
         normal += lambda->element(J.id[r]);
     d_normalForce.setValue(normal);
 }
@@ -304,7 +314,8 @@ void AdaptiveConstraintCorrection::resetContactForce()
 void registerAdaptiveConstraintCorrection(::sofa::core::ObjectFactory* factory)
 {
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Lagrangian constraints and contact for a body that AdaptiveSolver steps, with the compliance of the core's own step.")
+        ::sofa::core::ObjectRegistrationData("Lagrangian constraints and contact for a body that AdaptiveSolver steps, "
+                                             "with the compliance of the core's own step.")
             .add<AdaptiveConstraintCorrection>());
 }
 } // namespace pliant

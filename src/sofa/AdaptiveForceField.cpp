@@ -46,9 +46,11 @@ void AdaptiveForceField::bwdInit()
     else
         sentence = refuseStages(node);
     const PliActive active = pli_body_active(l_model->body());
-    if (sentence.empty() && (active.count < pli_body_dof_count(l_model->body()) || pli_body_level_count(l_model->body()) > 1)
+    if (sentence.empty()
+        && (active.count < pli_body_dof_count(l_model->body()) || pli_body_level_count(l_model->body()) > 1)
         && !getContext()->get<AdaptiveMask>(BaseContext::Local))
-        sentence = "a body with passive coefficients needs an AdaptiveMask in this node, after the other projective constraints";
+        sentence = "a body with passive coefficients needs an AdaptiveMask in this node, after the other projective "
+                   "constraints";
     if (sentence.empty())
         return;
     msg_error() << sentence;
@@ -56,7 +58,8 @@ void AdaptiveForceField::bwdInit()
     removeUnusableCorrections(node);
 }
 
-void AdaptiveForceField::addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord& x, const DataVecDeriv& v)
+void AdaptiveForceField::addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord& x,
+                                  const DataVecDeriv& v)
 {
     if (!isComponentStateValid())
         return;
@@ -65,9 +68,11 @@ void AdaptiveForceField::addForce(const ::sofa::core::MechanicalParams*, DataVec
     pli_body_add_force(l_model->body(), flat(x.getValue()), flat(v.getValue()), flat(out.wref()));
 }
 
-void AdaptiveForceField::addDForce(const ::sofa::core::MechanicalParams* mparams, DataVecDeriv& df, const DataVecDeriv& dx)
+void AdaptiveForceField::addDForce(const ::sofa::core::MechanicalParams* mparams, DataVecDeriv& df,
+                                   const DataVecDeriv& dx)
 {
-    const SReal k = ::sofa::core::mechanicalparams::kFactorIncludingRayleighDamping(mparams, rayleighStiffness.getValue());
+    const SReal k =
+        ::sofa::core::mechanicalparams::kFactorIncludingRayleighDamping(mparams, rayleighStiffness.getValue());
     if (!isComponentStateValid())
         return;
     auto out = ::sofa::helper::getWriteAccessor(df);
@@ -122,7 +127,8 @@ SReal AdaptiveForceField::getPotentialEnergy(const ::sofa::core::MechanicalParam
 
 void registerAdaptiveForceField(::sofa::core::ObjectFactory* factory)
 {
-    factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Internal forces and stiffness of a Pliant body, for stock ODE and linear solvers.").add<AdaptiveForceField>());
+    factory->registerObjects(::sofa::core::ObjectRegistrationData(
+                                 "Internal forces and stiffness of a Pliant body, for stock ODE and linear solvers.")
+                                 .add<AdaptiveForceField>());
 }
 } // namespace pliant

@@ -7,7 +7,8 @@
 
 namespace pliant
 {
-/// Route B: internal forces for a stock solver. Levels are applied inside: forces are W^T f(W x) and the matrix is W^T K W,
+/// Route B: internal forces for a stock solver. Levels are applied inside: forces are W^T f(W x) and the matrix is
+/// W^T K W,
 /// on active coefficients only; AdaptiveMask keeps the others out of the solver's vectors.
 class PLIANT_API AdaptiveForceField : public ::sofa::core::behavior::ForceField<Vec3Types>
 {
@@ -23,7 +24,8 @@ public:
     using Parent::addForce;
     using Parent::addKToMatrix;
     using Parent::getPotentialEnergy;
-    void addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord& x, const DataVecDeriv& v) override;
+    void addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord& x,
+                  const DataVecDeriv& v) override;
     void addDForce(const ::sofa::core::MechanicalParams* mparams, DataVecDeriv& df, const DataVecDeriv& dx) override;
     void buildStiffnessMatrix(::sofa::core::behavior::StiffnessMatrix* matrix) override;
     void buildDampingMatrix(::sofa::core::behavior::DampingMatrix*) override {}

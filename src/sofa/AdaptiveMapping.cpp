@@ -13,7 +13,9 @@ namespace vec_id = ::sofa::core::vec_id;
 
 AdaptiveMapping::AdaptiveMapping()
     : l_model(initLink("model", "the body whose coefficients are the input; default: the model above this node"))
-    , d_map(initData(&d_map, std::string("auto"), "map", "skin: the body's skin; embed: any points inside; auto: skin when the points are those; one of: auto skin embed"))
+    , d_map(initData(&d_map, std::string("auto"), "map",
+                     "skin: the body's skin; embed: any points inside; auto: skin when the points are those; one of: "
+                     "auto skin embed"))
 {
 }
 
@@ -24,8 +26,9 @@ void AdaptiveMapping::init()
         return;
     if (!getFromModel() || getFromModel()->getSize() != pli_body_dof_count(model->body()))
     {
-        msg_error() << "input has " << (getFromModel() ? getFromModel()->getSize() : 0) << " points, and the body " << model->getName() << " "
-                    << pli_body_dof_count(model->body()) << " coefficients: input must be the MechanicalObject of the body";
+        msg_error() << "input has " << (getFromModel() ? getFromModel()->getSize() : 0) << " points, and the body "
+                    << model->getName() << " " << pli_body_dof_count(model->body())
+                    << " coefficients: input must be the MechanicalObject of the body";
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
@@ -55,7 +58,8 @@ bool AdaptiveMapping::locatePoints()
     }
     PliBody* const body = l_model->body();
     const VecCoord& skin = l_model->d_skinPosition.getValue();
-    if (map != "embed" && getToModel()->getSize() <= 1 && !skin.empty()) // nothing was said about the points: the whole skin
+    if (map != "embed" && getToModel()->getSize() <= 1
+        && !skin.empty()) // nothing was said about the points: the whole skin
         getToModel()->resize(skin.size());
     const VecCoord& points = getToModel()->read(vec_id::read_access::position)->getValue();
     bool same = points.size() == skin.size();
@@ -134,7 +138,8 @@ PliRows AdaptiveMapping::rows()
         m_nowFirst.back() = PliIndex(m_nowColumn.size());
         m_revision = revision;
     }
-    return { m_nowFirst.data(), m_nowColumn.data(), m_nowWeight.data(), PliIndex(m_first.size() - 1), PliIndex(m_dense.size()) };
+    return { m_nowFirst.data(), m_nowColumn.data(), m_nowWeight.data(), PliIndex(m_first.size() - 1),
+             PliIndex(m_dense.size()) };
 }
 
 void AdaptiveMapping::apply(const ::sofa::core::MechanicalParams*, OutDataVecCoord& out, const InDataVecCoord& in)
@@ -174,7 +179,8 @@ void AdaptiveMapping::applyJT(const ::sofa::core::MechanicalParams*, InDataVecDe
     }
 }
 
-void AdaptiveMapping::applyJT(const ::sofa::core::ConstraintParams*, InDataMatrixDeriv& out, const OutDataMatrixDeriv& in)
+void AdaptiveMapping::applyJT(const ::sofa::core::ConstraintParams*, InDataMatrixDeriv& out,
+                              const OutDataMatrixDeriv& in)
 {
     if (!isComponentStateValid())
         return;
@@ -194,7 +200,8 @@ void AdaptiveMapping::applyJT(const ::sofa::core::ConstraintParams*, InDataMatri
 
 void registerAdaptiveMapping(::sofa::core::ObjectFactory* factory)
 {
-    factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Maps the coefficients of a Pliant body to its skin, or to any points embedded in it.").add<AdaptiveMapping>());
+    factory->registerObjects(::sofa::core::ObjectRegistrationData(
+                                 "Maps the coefficients of a Pliant body to its skin, or to any points embedded in it.")
+                                 .add<AdaptiveMapping>());
 }
 } // namespace pliant

@@ -9,7 +9,8 @@
 
 namespace pliant
 {
-/// Sparse linear mapping from the coefficients of a body to any points in it: its skin, probes, embedded meshes. Only active
+/// Sparse linear mapping from the coefficients of a body to any points in it: its skin, probes, embedded meshes. Only
+/// active
 /// coefficients receive forces and constraints, so that nothing has to be projected afterwards.
 class PLIANT_API AdaptiveMapping : public ::sofa::core::Mapping<Vec3Types, Vec3Types>
 {
@@ -29,7 +30,10 @@ public:
     void applyJ(const ::sofa::core::MechanicalParams*, OutDataVecDeriv& out, const InDataVecDeriv& in) override;
     void applyJT(const ::sofa::core::MechanicalParams*, InDataVecDeriv& out, const OutDataVecDeriv& in) override;
     void applyJT(const ::sofa::core::ConstraintParams*, InDataMatrixDeriv& out, const OutDataMatrixDeriv& in) override;
-    void applyDJT(const ::sofa::core::MechanicalParams*, ::sofa::core::MultiVecDerivId, ::sofa::core::ConstMultiVecDerivId) override {}
+    void applyDJT(const ::sofa::core::MechanicalParams*, ::sofa::core::MultiVecDerivId,
+                  ::sofa::core::ConstMultiVecDerivId) override
+    {
+    }
     void buildGeometricStiffnessMatrix(::sofa::core::GeometricStiffnessMatrix*) override {}
     /// Weights change with the levels: assembled systems must not cache products with them.
     bool isLinear() const override { return false; }

@@ -76,7 +76,8 @@ void AdaptiveMask::applyConstraint(::sofa::core::behavior::ZeroDirichletConditio
 void registerAdaptiveMask(::sofa::core::ObjectFactory* factory)
 {
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Keeps the passive coefficients of a Pliant body out of a stock solver and lets them follow the active ones.")
+        ::sofa::core::ObjectRegistrationData("Keeps the passive coefficients of a Pliant body out of a stock solver "
+                                             "and lets them follow the active ones.")
             .add<AdaptiveMask>());
 }
 } // namespace pliant

@@ -39,7 +39,8 @@ void AdaptiveMass::init()
     d_componentState.setValue(ComponentState::Valid);
 }
 
-void AdaptiveMass::addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord&, const DataVecDeriv&)
+void AdaptiveMass::addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord&,
+                            const DataVecDeriv&)
 {
     if (!isComponentStateValid() || m_separateGravity.getValue())
         return;
@@ -150,6 +151,7 @@ SReal AdaptiveMass::getElementMass(::sofa::Index index) const
 void registerAdaptiveMass(::sofa::core::ObjectFactory* factory)
 {
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Mass and weight of a Pliant body, for stock ODE and linear solvers.").add<AdaptiveMass>());
+        ::sofa::core::ObjectRegistrationData("Mass and weight of a Pliant body, for stock ODE and linear solvers.")
+            .add<AdaptiveMass>());
 }
 } // namespace pliant

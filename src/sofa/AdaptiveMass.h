@@ -7,7 +7,8 @@
 
 namespace pliant
 {
-/// Route B: mass and weight of a body for a stock solver, W^T M W on active coefficients. Passive ones get a unit diagonal in
+/// Route B: mass and weight of a body for a stock solver, W^T M W on active coefficients. Passive ones get a unit
+/// diagonal in
 /// assembled matrices: a missing row makes SOFA's row and column removal read outside its arrays.
 class PLIANT_API AdaptiveMass : public ::sofa::core::behavior::Mass<Vec3Types>
 {
@@ -25,7 +26,8 @@ public:
     using Parent::getElementMass;
     using Parent::getKineticEnergy;
     using Parent::getPotentialEnergy;
-    void addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord& x, const DataVecDeriv& v) override;
+    void addForce(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecCoord& x,
+                  const DataVecDeriv& v) override;
     void addMDx(const ::sofa::core::MechanicalParams*, DataVecDeriv& f, const DataVecDeriv& dx, SReal factor) override;
     void accFromF(const ::sofa::core::MechanicalParams*, DataVecDeriv& a, const DataVecDeriv& f) override;
     void buildMassMatrix(::sofa::core::behavior::MassMatrixAccumulator* matrix) override;

@@ -17,7 +17,8 @@ using ::sofa::simulation::Node;
 AdaptiveSolver::AdaptiveSolver()
     : l_model(initLink("model", "the body this solver steps; default: the model of this node"))
     , d_substeps(initData(&d_substeps, 0, "substeps", "substeps of the last step"))
-    , d_forceUpdates(initData(&d_forceUpdates, 0, "forceUpdates", "times the other components' forces were gathered in the last step"))
+    , d_forceUpdates(initData(&d_forceUpdates, 0, "forceUpdates",
+                              "times the other components' forces were gathered in the last step"))
 {
     for (Data<int>* data : { &d_substeps, &d_forceUpdates })
     {
@@ -135,13 +136,16 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
         {
             xs.resize(size);
             vs.resize(size);
-            std::memcpy(flat(xs.wref()), flat(state->read(vec_id::read_access::position)->getValue()), size * sizeof(Vec3));
-            std::memcpy(flat(vs.wref()), flat(state->read(vec_id::read_access::velocity)->getValue()), size * sizeof(Vec3));
+            std::memcpy(flat(xs.wref()), flat(state->read(vec_id::read_access::position)->getValue()),
+                        size * sizeof(Vec3));
+            std::memcpy(flat(vs.wref()), flat(state->read(vec_id::read_access::velocity)->getValue()),
+                        size * sizeof(Vec3));
         }
         x = flat(xs.wref());
         v = flat(vs.wref());
     }
-    if (!node->projectiveConstraintSet.empty()) // prescribed motions: the velocity of the coming step, which the body leaves alone
+    if (!node->projectiveConstraintSet
+             .empty()) // prescribed motions: the velocity of the coming step, which the body leaves alone
         ::sofa::simulation::common::MechanicalOperations(params, node).projectVelocity(vResult, node->getTime());
     PliState s{ x, v, nullptr, nullptr, nullptr };
     lendForces(s);
@@ -161,7 +165,8 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     }
     else
     {
-        ::sofa::helper::getWriteAccessor(*state->write(xResult.getId(state))); // changed behind their back: mark them so
+        ::sofa::helper::getWriteAccessor(
+            *state->write(xResult.getId(state))); // changed behind their back: mark them so
         ::sofa::helper::getWriteAccessor(*state->write(vResult.getId(state)));
     }
     d_substeps.setValue(info.substeps);
@@ -183,7 +188,8 @@ bool AdaptiveSolver::retake(PliContactRows& rows, VecCoord& x, VecDeriv& v)
     return info.finite;
 }
 
-/// Forces of other components: asked for in every substep when there is anything to ask, else what SOFA left for this step.
+/// Forces of other components: asked for in every substep when there is anything to ask, else what SOFA left for this
+/// step.
 void AdaptiveSolver::lendForces(PliState& s)
 {
     State* const state = l_model->state();
@@ -214,8 +220,8 @@ SReal AdaptiveSolver::getIntegrationFactor(int inputDerivative, int outputDeriva
     const SReal dt = getContext()->getDt();
     const SReal factors[3][3] = { { 1, dt, dt * dt }, { 0, 1, dt }, { 0, 0, 1 } };
     return inputDerivative < 0 || inputDerivative > 2 || outputDerivative < 0 || outputDerivative > 2
-        ? SReal(0)
-        : factors[outputDerivative][inputDerivative];
+               ? SReal(0)
+               : factors[outputDerivative][inputDerivative];
 }
 
 SReal AdaptiveSolver::getSolutionIntegrationFactor(int outputDerivative) const
@@ -228,8 +234,9 @@ SReal AdaptiveSolver::getSolutionIntegrationFactor(int outputDerivative) const
 void registerAdaptiveSolver(::sofa::core::ObjectFactory* factory)
 {
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Steps one Pliant body inside the core: explicit at many rates, or implicit, on the active "
-                                             "coefficients only. Use it instead of an ODE solver, a mass and a force field.")
+        ::sofa::core::ObjectRegistrationData(
+            "Steps one Pliant body inside the core: explicit at many rates, or implicit, on the active "
+            "coefficients only. Use it instead of an ODE solver, a mass and a force field.")
             .add<AdaptiveSolver>());
 }
 } // namespace pliant

@@ -51,7 +51,8 @@ void AdaptiveSurface::init()
 void registerAdaptiveSurface(::sofa::core::ObjectFactory* factory)
 {
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Topology of the skin of a Pliant body: its points and triangles, which stay the same while levels change.")
+        ::sofa::core::ObjectRegistrationData(
+            "Topology of the skin of a Pliant body: its points and triangles, which stay the same while levels change.")
             .add<AdaptiveSurface>());
 }
 } // namespace pliant

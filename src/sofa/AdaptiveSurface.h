@@ -7,7 +7,8 @@
 
 namespace pliant
 {
-/// The skin of a body as a topology: collision models, visual models and exporters find its points and triangles here. The
+/// The skin of a body as a topology: collision models, visual models and exporters find its points and triangles
+/// here. The
 /// triangles do not change with the levels, so contacts survive refinement.
 class PLIANT_API AdaptiveSurface : public ::sofa::component::topology::container::constant::MeshTopology
 {

@@ -1,11 +1,13 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-// Data members made from the rows of the attribute table that all hosts share, so that a scene means the same everywhere:
+// Data members made from the rows of the attribute table that all hosts share, so that a scene means the same
+// everywhere:
 // names, help strings and defaults are written once, in src/scheme/attributes.c and in pli_*_default().
 
 #include "sofa/borrow.h"
-extern "C" {
+extern "C"
+{
 #include "scheme/attributes.h"
 }
 

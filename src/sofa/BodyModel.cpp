@@ -38,15 +38,17 @@ double volume(const double* x, const PliIndex* t)
         for (int i = 0; i < 3; ++i)
             e[k][i] = x[3 * t[k + 1] + i] - p[i];
     return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) + e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2])
-        + e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+           + e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
 }
 } // namespace
 
 BodyModel::BodyModel()
     : d_threads(initData(&d_threads, 1, "threads", "workers the body may use, 1 .. 64; results do not depend on it"))
     , d_skin(initData(&d_skin, "skin", "surface file attached to the body; empty: the body's own finest surface"))
-    , d_showLevels(initData(&d_showLevels, true, "showLevels", "draw the skin coloured by level (with showBehaviorModels)"))
-    , d_showInterface(initData(&d_showInterface, true, "showInterface", "draw the coefficients that follow coarser ones"))
+    , d_showLevels(
+          initData(&d_showLevels, true, "showLevels", "draw the skin coloured by level (with showBehaviorModels)"))
+    , d_showInterface(
+          initData(&d_showInterface, true, "showInterface", "draw the coefficients that follow coarser ones"))
     , d_position(initData(&d_position, "position", "m, rest positions of all coefficients, all levels"))
     , d_skinPosition(initData(&d_skinPosition, "skinPosition", "m, rest positions of the skin points"))
     , d_triangles(initData(&d_triangles, "triangles", "skin triangles, in skin point numbers"))
@@ -56,7 +58,8 @@ BodyModel::BodyModel()
     , d_perLevel(initData(&d_perLevel, "perLevel", "active coefficients of each level, coarsest first"))
     , d_refined(initData(&d_refined, 0, "refined", "refinements since the last reset"))
     , d_coarsened(initData(&d_coarsened, 0, "coarsened", "coarsenings since the last reset"))
-    , d_budgetHits(initData(&d_budgetHits, 0, "budgetHits", "refinements the governor refused and merges it forced since the last reset"))
+    , d_budgetHits(initData(&d_budgetHits, 0, "budgetHits",
+                            "refinements the governor refused and merges it forced since the last reset"))
     , d_stepMs(initData(&d_stepMs, 0., "stepMs", "ms of CPU of the last step in the core"))
     , d_adaptMs(initData(&d_adaptMs, 0., "adaptMs", "ms of it spent adapting"))
     , d_substep(initData(&d_substep, 0., "substep", "s, last explicit substep"))
@@ -66,8 +69,8 @@ BodyModel::BodyModel()
     static const PliBodyDef defaults = pli_body_default();
     m_attributes.add(this, pli_body_attributes, &defaults, "Body");
     for (::sofa::core::objectmodel::BaseData* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{
-             &d_steps, &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits, &d_stepMs,
-             &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy })
+             &d_steps, &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
+             &d_stepMs, &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy })
     {
         data->setGroup("Statistics");
         data->setReadOnly(true);
@@ -80,8 +83,8 @@ BodyModel::BodyModel()
                           updateStatistics();
                           return d_componentState.getValue();
                       },
-                      { &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits, &d_stepMs,
-                        &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy });
+                      { &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
+                        &d_stepMs, &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy });
     f_listening.setValue(true);
     d_componentState.setValue(ComponentState::Undefined);
 }
@@ -95,7 +98,8 @@ bool BodyModel::refuse(const std::string& sentence)
     return false;
 }
 
-// ---- creation --------------------------------------------------------------------------------------------------------
+// ---- creation
+// --------------------------------------------------------------------------------------------------------
 
 void BodyModel::init()
 {
@@ -117,7 +121,8 @@ void BodyModel::build()
 {
     if constexpr (!PACKED_DOUBLES)
     {
-        refuse("this SOFA computes in single precision, and Pliant in double: build SOFA with SOFA_FLOATING_POINT_TYPE=double");
+        refuse("this SOFA computes in single precision, and Pliant in double: build SOFA with "
+               "SOFA_FLOATING_POINT_TYPE=double");
         return;
     }
     PliError error{};
@@ -155,7 +160,8 @@ void BodyModel::build()
     {
         const MeshPtr skin = meshFrom(&host, d_skin.getFullPath(), &error);
         if (!skin
-            || pli_body_attach_skin(m_body.get(), skin->x, skin->point_count, skin->tris, skin->tri_count, &error) != PLI_OK)
+            || pli_body_attach_skin(m_body.get(), skin->x, skin->point_count, skin->tris, skin->tri_count, &error)
+                   != PLI_OK)
         {
             m_body.reset();
             refuse(std::string("skin: ") + error.text);
@@ -233,13 +239,15 @@ BodyModel::MeshPtr BodyModel::meshFrom(const PliHost* host, Object* source, PliE
     }
     if (tets->getValue().empty())
     {
-        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has no tetrahedra", source->getPathName().c_str(), source->getClassName().c_str());
+        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has no tetrahedra", source->getPathName().c_str(),
+                   source->getClassName().c_str());
         return nullptr;
     }
     return meshFrom(host, points->getValue(), tets->getValue());
 }
 
-// ---- the node around it ----------------------------------------------------------------------------------------------
+// ---- the node around it
+// ----------------------------------------------------------------------------------------------
 
 State* BodyModel::state()
 {
@@ -253,8 +261,9 @@ State* BodyModel::state()
     }
     if (found->getSize() != pli_body_dof_count(m_body.get()))
     {
-        refuse("MechanicalObject " + found->getName() + " has " + std::to_string(found->getSize()) + " points, and this body "
-               + std::to_string(pli_body_dof_count(m_body.get())) + " coefficients: give it position=\"@" + getName() + ".position\"");
+        refuse("MechanicalObject " + found->getName() + " has " + std::to_string(found->getSize())
+               + " points, and this body " + std::to_string(pli_body_dof_count(m_body.get()))
+               + " coefficients: give it position=\"@" + getName() + ".position\"");
         return nullptr;
     }
     return m_state = found;
@@ -266,9 +275,11 @@ void BodyModel::bwdInit()
     if (!m_body || !state())
         return;
     if (m_route == Route::None)
-        msg_warning() << "nothing moves this body: add an AdaptiveSolver, or AdaptiveMass and AdaptiveForceField with a stock solver";
+        msg_warning() << "nothing moves this body: add an AdaptiveSolver, or AdaptiveMass and AdaptiveForceField with "
+                         "a stock solver";
     if (m_route == Route::Stages && !m_tools.empty())
-        refuse("SphereTool and PlaneTool act inside AdaptiveSolver only: with a stock solver use SOFA's collision models");
+        refuse(
+            "SphereTool and PlaneTool act inside AdaptiveSolver only: with a stock solver use SOFA's collision models");
     readFixed();
     d_steps.setValue(0);
 }
@@ -278,7 +289,8 @@ bool BodyModel::claim(Route route, Object* who)
     if (m_route != Route::None && m_route != route)
     {
         msg_error(who) << "the body " << getName() << " is already stepped by "
-                       << (m_route == Route::Owned ? "an AdaptiveSolver" : "a stock solver through AdaptiveForceField or AdaptiveMass")
+                       << (m_route == Route::Owned ? "an AdaptiveSolver"
+                                                   : "a stock solver through AdaptiveForceField or AdaptiveMass")
                        << ": its forces would count twice, remove one of the two";
         return false;
     }
@@ -307,7 +319,8 @@ bool BodyModel::readFixed()
         if (d[0] == 0. && d[1] == 0. && d[2] == 0.)
             fixed.push_back(PliIndex(i));
         else if (!(d[0] == 1. && d[1] == 1. && d[2] == 1.) && m_route == Route::Owned)
-            return refuse("a projective constraint of this node holds only some directions of point " + std::to_string(i)
+            return refuse("a projective constraint of this node holds only some directions of point "
+                          + std::to_string(i)
                           + ": AdaptiveSolver can hold all three or none, use a stock solver for this scene");
     }
     PliError error{};
@@ -334,11 +347,15 @@ void BodyModel::lendTools()
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->place(getContext()->getTime(), getContext()->getDt(), m_toolStates[i]);
     PliError error{};
-    if (m_body && pli_body_set_tools(m_body.get(), m_toolStates.empty() ? nullptr : m_toolStates.data(), int(m_toolStates.size()), &error) != PLI_OK)
+    if (m_body
+        && pli_body_set_tools(m_body.get(), m_toolStates.empty() ? nullptr : m_toolStates.data(),
+                              int(m_toolStates.size()), &error)
+               != PLI_OK)
         refuse(error.text);
 }
 
-// ---- running ---------------------------------------------------------------------------------------------------------
+// ---- running
+// ---------------------------------------------------------------------------------------------------------
 
 void BodyModel::handleEvent(::sofa::core::objectmodel::Event* event)
 {
@@ -399,8 +416,9 @@ void BodyModel::updateStatistics()
     d_substep.setValue(stats.substep);
     if (m_state)
     {
-        const PliEnergy energy = pli_body_energy(m_body.get(), flat(m_state->read(vec_id::read_access::position)->getValue()),
-                                                 flat(m_state->read(vec_id::read_access::velocity)->getValue()));
+        const PliEnergy energy =
+            pli_body_energy(m_body.get(), flat(m_state->read(vec_id::read_access::position)->getValue()),
+                            flat(m_state->read(vec_id::read_access::velocity)->getValue()));
         d_elasticEnergy.setValue(energy.elastic);
         d_kineticEnergy.setValue(energy.kinetic);
     }
@@ -412,7 +430,8 @@ void BodyModel::reinit()
         return;
     PliError error{};
     PliBodyDef def = *pli_body_def(m_body.get());
-    if (m_attributes.write(pli_body_attributes, &def, &error) != PLI_OK || pli_body_retune(m_body.get(), &def, &error) != PLI_OK)
+    if (m_attributes.write(pli_body_attributes, &def, &error) != PLI_OK
+        || pli_body_retune(m_body.get(), &def, &error) != PLI_OK)
         msg_error() << error.text;
 }
 

@@ -39,9 +39,9 @@ public:
     Data<bool> d_showLevels, d_showInterface;
 
     // what the body publishes
-    Data<VecCoord> d_position;       ///< rest positions of all coefficients
-    Data<VecCoord> d_skinPosition;   ///< rest positions of the skin points
-    Data<Triangles> d_triangles;     ///< skin triangles, in skin point numbers
+    Data<VecCoord> d_position;     ///< rest positions of all coefficients
+    Data<VecCoord> d_skinPosition; ///< rest positions of the skin points
+    Data<Triangles> d_triangles;   ///< skin triangles, in skin point numbers
     Data<int> d_steps;
     Data<int> d_activeDofs, d_activeElements;
     Data<Vector<int>> d_perLevel;
@@ -55,12 +55,15 @@ public:
     void handleEvent(::sofa::core::objectmodel::Event* event) override;
     void draw(const ::sofa::core::visual::VisualParams* vparams) override;
 
-    /// Makes the body if that was not done yet. Others call it from their own init, so that the order of components in a
-    /// node does not matter. @return nullptr when the description was refused (a sentence was printed, the state is Invalid)
+    /// Makes the body if that was not done yet. Others call it from their own init, so that the order of components
+    /// in a
+    /// node does not matter. @return nullptr when the description was refused (a sentence was printed, the state is
+    /// Invalid)
     PliBody* ensureBuilt();
     PliBody* body() const { return m_body.get(); }
 
-    /// The state of this node, checked to have one entry per coefficient; nullptr when there is none or it does not fit.
+    /// The state of this node, checked to have one entry per coefficient; nullptr when there is none or it does not
+    /// fit.
     State* state();
 
     /// Claims the body for one route; false (after one msg_error on `who`) when the other one has it already.
@@ -74,7 +77,8 @@ public:
     /// To be called by whoever advanced the body: statistics become stale and are recomputed when somebody reads them.
     void stepped(const PliStepInfo& info);
 
-    /// Reads which coefficients the projective constraints of the node hold, and tells the core. A constraint that holds
+    /// Reads which coefficients the projective constraints of the node hold, and tells the core. A constraint that
+    /// holds
     /// only some directions is refused: false, with a sentence.
     bool readFixed();
 
@@ -95,7 +99,8 @@ protected:
     /// A mesh of the core from arrays of SOFA (tetrahedra with a negative volume are reversed, as a reader would).
     static MeshPtr meshFrom(const PliHost* host, const VecCoord& points, const Tetrahedra& tets);
     static MeshPtr meshFrom(const PliHost* host, const std::string& path, PliError* error);
-    /// Position and tetrahedra of any loader or topology, by the names SOFA gives them; nullptr with a sentence if absent.
+    /// Position and tetrahedra of any loader or topology, by the names SOFA gives them; nullptr with a sentence if
+    /// absent.
     static MeshPtr meshFrom(const PliHost* host, Object* source, PliError* error);
 
 private:

@@ -14,8 +14,11 @@ namespace
 /// Coarse is blue, fine is red; steps of equal visual distance, readable without colour vision by their brightness.
 RGBAColor levelColour(int level, int count)
 {
-    static const float stops[5][3] = { { 0.17f, 0.30f, 0.62f }, { 0.18f, 0.60f, 0.74f }, { 0.45f, 0.77f, 0.50f },
-                                       { 0.95f, 0.78f, 0.30f }, { 0.80f, 0.25f, 0.22f } };
+    static const float stops[5][3] = { { 0.17f, 0.30f, 0.62f },
+                                       { 0.18f, 0.60f, 0.74f },
+                                       { 0.45f, 0.77f, 0.50f },
+                                       { 0.95f, 0.78f, 0.30f },
+                                       { 0.80f, 0.25f, 0.22f } };
     const float at = count > 1 ? 4.0f * float(level) / float(count - 1) : 0.0f;
     const int i = at >= 4.0f ? 3 : int(at);
     const float w = at - float(i);
@@ -60,7 +63,8 @@ void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
         tool->drawTriangles(corner, colour);
     }
 
-    // active coefficients in the colour of their level (frames: their origins); those that follow them at an interface dark
+    // active coefficients in the colour of their level (frames: their origins); those that follow them at an
+    // interface dark
     const PliActive active = pli_body_active(m_body.get());
     const uint8_t* const level = pli_body_dof_level(m_body.get());
     std::vector<::sofa::type::Vec3> points, slaves;

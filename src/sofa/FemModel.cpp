@@ -8,7 +8,8 @@ namespace pliant
 FemModel::FemModel()
     : d_filename(initData(&d_filename, "filename", "tetrahedral mesh file (msh, vtk, vtu, mesh)"))
     , l_mesh(initLink("mesh", "loader or topology with position and tetrahedra, instead of filename"))
-    , d_tetrahedra(initData(&d_tetrahedra, "tetrahedra", "tetrahedra of position, when there is no filename (src=\"@loader\" fills both)"))
+    , d_tetrahedra(initData(&d_tetrahedra, "tetrahedra",
+                            "tetrahedra of position, when there is no filename (src=\"@loader\" fills both)"))
 {
 }
 
@@ -34,7 +35,8 @@ PliBody* FemModel::makeBody(const PliHost* host, const PliBodyDef& common, PliEr
     }
     else
     {
-        pli_refuse(error, PLI_BAD_ARGUMENT, "no mesh: give filename=\"...\", mesh=\"@loader\", or src=\"@loader\" with tetrahedra");
+        pli_refuse(error, PLI_BAD_ARGUMENT,
+                   "no mesh: give filename=\"...\", mesh=\"@loader\", or src=\"@loader\" with tetrahedra");
         return nullptr;
     }
     if (!mesh)
@@ -58,7 +60,8 @@ PliBody* FemModel::makeBody(const PliHost* host, const PliBodyDef& common, PliEr
 
 void registerFemModel(::sofa::core::ObjectFactory* factory)
 {
-    factory->registerObjects(::sofa::core::ObjectRegistrationData("Deformable body of uniform finite elements on one tetrahedral mesh.")
-                                 .add<FemModel>());
+    factory->registerObjects(
+        ::sofa::core::ObjectRegistrationData("Deformable body of uniform finite elements on one tetrahedral mesh.")
+            .add<FemModel>());
 }
 } // namespace pliant

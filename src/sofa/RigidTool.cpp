@@ -9,9 +9,12 @@ namespace pliant
 {
 RigidTool::RigidTool(PliToolShape shape)
     : l_model(initLink("model", "the body this tool touches; default: the model of this node"))
-    , d_position(initData(&d_position, Vec3(), "position", "m, where the tool is (sphere: centre, plane: a point on it)"))
-    , d_keyTimes(initData(&d_keyTimes, "keyTimes", "s, ascending: when the tool is at each of movements; empty: it rests"))
-    , d_movements(initData(&d_movements, "movements", "m, displacement from position at each key time, linear in between"))
+    , d_position(
+          initData(&d_position, Vec3(), "position", "m, where the tool is (sphere: centre, plane: a point on it)"))
+    , d_keyTimes(
+          initData(&d_keyTimes, "keyTimes", "s, ascending: when the tool is at each of movements; empty: it rests"))
+    , d_movements(
+          initData(&d_movements, "movements", "m, displacement from position at each key time, linear in between"))
     , d_force(initData(&d_force, Vec3(), "force", "N, force on the tool, mean over the last step"))
     , m_shape(shape)
 {
@@ -34,8 +37,8 @@ void RigidTool::init()
         ascending = ascending && times[i] > times[i - 1];
     if (!ascending || times.size() != d_movements.getValue().size())
     {
-        msg_error() << "keyTimes (" << times.size() << " values) must ascend, and movements (" << d_movements.getValue().size()
-                    << ") must have one displacement for each";
+        msg_error() << "keyTimes (" << times.size() << " values) must ascend, and movements ("
+                    << d_movements.getValue().size() << ") must have one displacement for each";
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
@@ -60,7 +63,8 @@ Vec3 RigidTool::at(double time) const
         return home + moves.front();
     for (std::size_t i = 1; i < times.size(); ++i)
         if (time < times[i])
-            return home + moves[i - 1] + (moves[i] - moves[i - 1]) * ((time - times[i - 1]) / (times[i] - times[i - 1]));
+            return home + moves[i - 1]
+                   + (moves[i] - moves[i - 1]) * ((time - times[i - 1]) / (times[i] - times[i - 1]));
     return home + moves.back();
 }
 
@@ -141,9 +145,12 @@ void PlaneTool::shape(PliTool& tool) const
 
 void registerTools(::sofa::core::ObjectFactory* factory)
 {
+    factory->registerObjects(::sofa::core::ObjectRegistrationData(
+                                 "A rigid sphere that moves on a given path; its contact is computed inside the core.")
+                                 .add<SphereTool>());
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("A rigid sphere that moves on a given path; its contact is computed inside the core.").add<SphereTool>());
-    factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("A rigid half-space, at rest or on a given path; its contact is computed inside the core.").add<PlaneTool>());
+        ::sofa::core::ObjectRegistrationData(
+            "A rigid half-space, at rest or on a given path; its contact is computed inside the core.")
+            .add<PlaneTool>());
 }
 } // namespace pliant

@@ -77,19 +77,23 @@ std::string refuseOwned(Node* node, bool implicit)
     if (node->solver.size() > 1)
         return "two solvers in node " + node->getPathName() + ": AdaptiveSolver steps the body alone, remove the other";
     if (node->mass && node->mass->getContext() == node)
-        return "the body has its own mass and gravity: remove " + node->mass->getClassName() + " " + node->mass->getName()
-            + ", or its weight counts twice";
+        return "the body has its own mass and gravity: remove " + node->mass->getClassName() + " "
+               + node->mass->getName() + ", or its weight counts twice";
     for (BaseConstraintCorrection* const any : corrections(node))
         if (!dynamic_cast<AdaptiveConstraintCorrection*>(any))
-            return any->getClassName() + " does not know the matrix or the substeps of AdaptiveSolver: use AdaptiveConstraintCorrection";
+            return any->getClassName()
+                   + " does not know the matrix or the substeps of AdaptiveSolver: use AdaptiveConstraintCorrection";
     const bool corrected = node->get<AdaptiveConstraintCorrection>(BaseContext::Local) != nullptr;
     if (isFreeMotion(node) && !corrected)
-        return "FreeMotionAnimationLoop moves a body only through a correction: add an AdaptiveConstraintCorrection to this node";
+        return "FreeMotionAnimationLoop moves a body only through a correction: add an AdaptiveConstraintCorrection to "
+               "this node";
     if (!isFreeMotion(node) && corrected)
         return "AdaptiveConstraintCorrection needs a FreeMotionAnimationLoop and a constraint solver at the root";
     if (implicit && hasPenaltyContact(node))
-        return "penalty contact with integrator=\"implicit\" holds its forces over the whole step, which throws the body or lets it "
-               "through: use integrator=\"symplectic\", Lagrangian contact, or a stock EulerImplicitSolver with CGLinearSolver";
+        return "penalty contact with integrator=\"implicit\" holds its forces over the whole step, which throws the "
+               "body or lets it "
+               "through: use integrator=\"symplectic\", Lagrangian contact, or a stock EulerImplicitSolver with "
+               "CGLinearSolver";
     return {};
 }
 
@@ -99,14 +103,15 @@ std::string refuseStages(Node* node)
     const bool assembled = linear && !isMatrixFree(linear);
     if (assembled && hasPenaltyContact(node))
         return "penalty contact on a mapped surface enters an assembled matrix (" + linear->getClassName()
-            + ") with the wrong sign in SOFA: use CGLinearSolver without template, or Lagrangian contact";
+               + ") with the wrong sign in SOFA: use CGLinearSolver without template, or Lagrangian contact";
     for (BaseConstraintCorrection* const any : corrections(node))
     {
         if (dynamic_cast<AdaptiveConstraintCorrection*>(any))
-            return "AdaptiveConstraintCorrection belongs to AdaptiveSolver: use LinearSolverConstraintCorrection with a stock solver";
+            return "AdaptiveConstraintCorrection belongs to AdaptiveSolver: use LinearSolverConstraintCorrection with "
+                   "a stock solver";
         if (any->getClassName() == "LinearSolverConstraintCorrection" && linear && !assembled)
             return "LinearSolverConstraintCorrection needs an assembled matrix: give " + linear->getClassName()
-                + " template=\"CompressedRowSparseMatrixMat3x3d\", or use SparseLDLSolver";
+                   + " template=\"CompressedRowSparseMatrixMat3x3d\", or use SparseLDLSolver";
     }
     return {};
 }

@@ -1,7 +1,8 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-// Combinations of components that are known to go wrong, found when the scene is initialised. Each rule gives one sentence
+// Combinations of components that are known to go wrong, found when the scene is initialised. Each rule gives one
+// sentence
 // that says what to change; an empty string means that nothing is wrong.
 
 #include <sofa/simulation/Node.h>

@@ -15,7 +15,8 @@ namespace vec_id = ::sofa::core::vec_id;
 StateMonitor::StateMonitor()
     : l_model(initLink("model", "the body to watch; default: the model of this node or above"))
     , d_filename(initData(&d_filename, "filename", "CSV file, written again after a reset"))
-    , d_exportEveryNumberOfSteps(initData(&d_exportEveryNumberOfSteps, 1, "exportEveryNumberOfSteps", "steps between lines"))
+    , d_exportEveryNumberOfSteps(
+          initData(&d_exportEveryNumberOfSteps, 1, "exportEveryNumberOfSteps", "steps between lines"))
 {
     f_listening.setValue(true);
 }
@@ -26,7 +27,8 @@ void StateMonitor::init()
         return;
     if (d_filename.getValue().empty() || d_exportEveryNumberOfSteps.getValue() < 1)
     {
-        msg_error() << "needs filename, and exportEveryNumberOfSteps=\"" << d_exportEveryNumberOfSteps.getValue() << "\" must be at least 1";
+        msg_error() << "needs filename, and exportEveryNumberOfSteps=\"" << d_exportEveryNumberOfSteps.getValue()
+                    << "\" must be at least 1";
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
@@ -54,7 +56,9 @@ void StateMonitor::open()
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
-    std::fputs("step,time_s,active,elements,substeps,refined,coarsened,step_ms,adapt_ms,force_ms,kinetic_J,elastic_J,gravity_J,inverted\n", m_file.get());
+    std::fputs("step,time_s,active,elements,substeps,refined,coarsened,step_ms,adapt_ms,force_ms,kinetic_J,elastic_J,"
+               "gravity_J,inverted\n",
+               m_file.get());
     line();
 }
 
@@ -66,9 +70,10 @@ void StateMonitor::line()
     const PliEnergy e = pli_body_energy(body, flat(state->read(vec_id::read_access::position)->getValue()),
                                         flat(state->read(vec_id::read_access::velocity)->getValue()));
     const PliStepInfo& info = l_model->lastStep();
-    std::fprintf(m_file.get(), "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u\n", m_step, double(getContext()->getTime()), s.active,
-                 s.elements, info.substeps, (unsigned long long)s.refined, (unsigned long long)s.coarsened, s.step_ms, s.adapt_ms, s.force_ms, e.kinetic,
-                 e.elastic, e.gravity, info.inverted);
+    std::fprintf(m_file.get(), "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u\n", m_step,
+                 double(getContext()->getTime()), s.active, s.elements, info.substeps, (unsigned long long)s.refined,
+                 (unsigned long long)s.coarsened, s.step_ms, s.adapt_ms, s.force_ms, e.kinetic, e.elastic, e.gravity,
+                 info.inverted);
 }
 
 void StateMonitor::handleEvent(::sofa::core::objectmodel::Event* event)
@@ -87,6 +92,8 @@ void StateMonitor::handleEvent(::sofa::core::objectmodel::Event* event)
 
 void registerStateMonitor(::sofa::core::ObjectFactory* factory)
 {
-    factory->registerObjects(::sofa::core::ObjectRegistrationData("Writes one CSV line per step about a Pliant body: counts, times, energies.").add<StateMonitor>());
+    factory->registerObjects(::sofa::core::ObjectRegistrationData(
+                                 "Writes one CSV line per step about a Pliant body: counts, times, energies.")
+                                 .add<StateMonitor>());
 }
 } // namespace pliant

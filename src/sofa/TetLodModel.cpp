@@ -9,7 +9,8 @@ namespace pliant
 {
 TetLodModel::TetLodModel()
     : d_filenames(initData(&d_filenames, "filenames", "tetrahedral mesh files of the levels, coarse to fine, 1 .. 8"))
-    , l_levels(initLink("levels", "loaders or topologies with position and tetrahedra, coarse to fine, instead of filenames"))
+    , l_levels(initLink("levels",
+                        "loaders or topologies with position and tetrahedra, coarse to fine, instead of filenames"))
 {
     static const PliTetLodDef defaults = pli_tetlod_default();
     m_attributes.add(this, pli_tetlod_attributes, &defaults, "Levels of detail");
@@ -30,14 +31,16 @@ PliBody* TetLodModel::makeBody(const PliHost* host, const PliBodyDef& common, Pl
     {
         if (!l_levels[i])
         {
-            pli_refuse(error, PLI_BAD_ARGUMENT, "levels: \"%s\" leads to no component", l_levels.getLinkedPath(unsigned(i)).c_str());
+            pli_refuse(error, PLI_BAD_ARGUMENT, "levels: \"%s\" leads to no component",
+                       l_levels.getLinkedPath(unsigned(i)).c_str());
             return nullptr;
         }
         meshes.push_back(meshFrom(host, l_levels[i], error));
     }
     if (meshes.empty())
     {
-        pli_refuse(error, PLI_BAD_ARGUMENT, "no levels: give filenames=\"coarse.msh ... fine.msh\" or levels=\"@loader0 ... @loaderN\"");
+        pli_refuse(error, PLI_BAD_ARGUMENT,
+                   "no levels: give filenames=\"coarse.msh ... fine.msh\" or levels=\"@loader0 ... @loaderN\"");
         return nullptr;
     }
     std::vector<const PliMesh*> levels;
@@ -64,7 +67,8 @@ PliBody* TetLodModel::makeBody(const PliHost* host, const PliBodyDef& common, Pl
 void registerTetLodModel(::sofa::core::ObjectFactory* factory)
 {
     factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData("Deformable body on tetrahedral levels of detail that refine and coarsen while it moves.")
+        ::sofa::core::ObjectRegistrationData(
+            "Deformable body on tetrahedral levels of detail that refine and coarsen while it moves.")
             .add<TetLodModel>());
 }
 } // namespace pliant

@@ -14,7 +14,8 @@ public:
     SOFA_CLASS(TetLodModel, BodyModel);
 
     ::sofa::core::objectmodel::DataFileNameVector d_filenames;
-    ::sofa::core::objectmodel::MultiLink<TetLodModel, Object, BaseLink::FLAG_STOREPATH | BaseLink::FLAG_STRONGLINK> l_levels;
+    ::sofa::core::objectmodel::MultiLink<TetLodModel, Object, BaseLink::FLAG_STOREPATH | BaseLink::FLAG_STRONGLINK>
+        l_levels;
 
 protected:
     TetLodModel();

@@ -22,16 +22,19 @@ using VecCoord = Vec3Types::VecCoord;
 using VecDeriv = Vec3Types::VecDeriv;
 using MatrixDeriv = Vec3Types::MatrixDeriv;
 using State = ::sofa::core::behavior::MechanicalState<Vec3Types>;
+using ::sofa::core::objectmodel::BaseLink;
 using ::sofa::core::objectmodel::Data;
 using ::sofa::core::objectmodel::SingleLink;
-using ::sofa::core::objectmodel::BaseLink;
 
 /// False in a float build of SOFA: the plugin still compiles, and BodyModel::init refuses with one sentence.
 constexpr bool PACKED_DOUBLES = std::is_same_v<Vec3Types::Real, double> && sizeof(Vec3) == 3 * sizeof(double);
 static_assert(sizeof(::sofa::Index) == sizeof(PliIndex), "element arrays of SOFA are borrowed as they are");
 
 /// The state behind `mstate`: a link since v25.12, a plain pointer in the constraint corrections before.
-inline State* plain(State* state) { return state; }
+inline State* plain(State* state)
+{
+    return state;
+}
 template <class Link>
 State* plain(const Link& link)
 {

@@ -24,12 +24,12 @@ void registerStateMonitor(::sofa::core::ObjectFactory*);
 
 extern "C"
 {
-PLIANT_API void initExternalModule();
-PLIANT_API const char* getModuleName();
-PLIANT_API const char* getModuleVersion();
-PLIANT_API const char* getModuleLicense();
-PLIANT_API const char* getModuleDescription();
-PLIANT_API void registerObjects(::sofa::core::ObjectFactory* factory);
+    PLIANT_API void initExternalModule();
+    PLIANT_API const char* getModuleName();
+    PLIANT_API const char* getModuleVersion();
+    PLIANT_API const char* getModuleLicense();
+    PLIANT_API const char* getModuleDescription();
+    PLIANT_API void registerObjects(::sofa::core::ObjectFactory* factory);
 }
 
 void initExternalModule() // called more than once: at load, and by every RequiredPlugin

@@ -11,7 +11,10 @@ struct Case
     const char* name;
     const char* model;
 };
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+std::ostream& operator<<(std::ostream& out, const Case& c)
+{
+    return out << c.name;
+}
 
 const std::string fixed = "<FixedProjectiveConstraint indices=\"0 1 2 3\"/>";
 const std::string correction = "<AdaptiveConstraintCorrection name=\"correction\"/>";
@@ -45,7 +48,8 @@ TEST_P(Loops, ResetGivesTheSameBits)
     const std::string mesh = box(3, 0.1);
     for (const bool free : { false, true })
     {
-        Scene run(root((free ? freeLoop : defaultLoop) + owned(mesh, GetParam().model, fixed + (free ? correction : ""))));
+        Scene run(
+            root((free ? freeLoop : defaultLoop) + owned(mesh, GetParam().model, fixed + (free ? correction : ""))));
         run.steps(50);
         const VecCoord x = run.x(), s = run.x("Body/Skin/points");
         const VecDeriv v = run.v();
@@ -59,10 +63,11 @@ TEST_P(Loops, ResetGivesTheSameBits)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Integrators, Loops,
-                         ::testing::Values(Case{ "explicit", "youngModulus=\"1e4\"" },
-                                           Case{ "multirate", "youngModulus=\"1e4\" multirate=\"1\"" },
-                                           Case{ "implicit", "youngModulus=\"1e4\" integrator=\"implicit\" linearSolver=\"ldl\"" }));
+INSTANTIATE_TEST_SUITE_P(
+    Integrators, Loops,
+    ::testing::Values(Case{ "explicit", "youngModulus=\"1e4\"" },
+                      Case{ "multirate", "youngModulus=\"1e4\" multirate=\"1\"" },
+                      Case{ "implicit", "youngModulus=\"1e4\" integrator=\"implicit\" linearSolver=\"ldl\"" }));
 
 class Stock : public sofa::testing::BaseSimulationTest
 {
@@ -70,7 +75,10 @@ class Stock : public sofa::testing::BaseSimulationTest
 
 TEST_F(Stock, ResetGivesTheSameBits)
 {
-    Scene run(root(defaultLoop + stages(box(3, 0.1), "youngModulus=\"1e4\"", "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    Scene run(root(defaultLoop
+                   + stages(box(3, 0.1), "youngModulus=\"1e4\"",
+                            "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>",
+                            fixed)));
     run.steps(30);
     const VecCoord x = run.x();
     run.steps(5);
@@ -79,10 +87,12 @@ TEST_F(Stock, ResetGivesTheSameBits)
     EXPECT_TRUE(sameBits(x, run.x()));
 }
 
-/// Free fall of a whole body is known exactly, whatever the substeps: x = x0 + g t^2 / 2 up to the integrator's own first-order term.
+/// Free fall of a whole body is known exactly, whatever the substeps: x = x0 + g t^2 / 2 up to the integrator's own
+/// first-order term.
 TEST_F(Stock, GravityOfTheSceneCountsOnce)
 {
-    Scene run(root(defaultLoop + owned(box(2, 0.1), "integrator=\"implicit\" linearSolver=\"ldl\""), "dt=\"0.01\" gravity=\"1 -2 3\""));
+    Scene run(root(defaultLoop + owned(box(2, 0.1), "integrator=\"implicit\" linearSolver=\"ldl\""),
+                   "dt=\"0.01\" gravity=\"1 -2 3\""));
     const VecCoord x0 = run.x();
     run.steps(10);
     // implicit Euler: sum of k dt^2 g, k = 1 .. 10

@@ -1,8 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// The same scene file in SOFA and in the embedded host: every state at the same place, after one step and after a hundred.
+// The same scene file in SOFA and in the embedded host: every state at the same place, after one step and after a
+// hundred.
 #include "scene.h"
 
-extern "C" {
+extern "C"
+{
 #include "host/component.h"
 #include "host/simulation.h"
 }
@@ -62,7 +64,8 @@ double difference(PliScene* host, Scene& sofa, int* compared, std::string* where
             size = std::max(size, double((x[p] - x[0]).norm()));
         for (std::size_t p = 0; p < x.size() && p < mech->count; ++p)
         {
-            const double d = (x[p] - Vec3Types::Coord(mech->x[3 * p], mech->x[3 * p + 1], mech->x[3 * p + 2])).norm() / (size > 0.0 ? size : 1.0);
+            const double d = (x[p] - Vec3Types::Coord(mech->x[3 * p], mech->x[3 * p + 1], mech->x[3 * p + 2])).norm()
+                             / (size > 0.0 ? size : 1.0);
             if (!(d <= most))
             {
                 most = std::isnan(d) ? INFINITY : d;
@@ -99,7 +102,8 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
     // what an iterative solver leaves depends on the order of its sums
     const std::string xml = text(path);
     const bool iterative = xml.find("CGLinearSolver") != std::string::npos
-        || (xml.find("integrator=\"implicit\"") != std::string::npos && xml.find("linearSolver=\"ldl\"") == std::string::npos);
+                           || (xml.find("integrator=\"implicit\"") != std::string::npos
+                               && xml.find("linearSolver=\"ldl\"") == std::string::npos);
     ASSERT_EQ(pli_scene_step(host, &error), PLI_OK) << error.text;
     sofa.steps(1);
     const double one = difference(host, sofa, &compared, &where);
@@ -109,7 +113,8 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
     sofa.steps(99);
     const double hundred = difference(host, sofa, &compared, &where);
     EXPECT_LT(hundred, iterative ? 1e-4 : 1e-6) << where;
-    std::printf("%s: %d states, %.2g after 1 step, %.2g after 100 (of the body's size)\n", std::filesystem::path(path).filename().c_str(), compared, one, hundred);
+    std::printf("%s: %d states, %.2g after 1 step, %.2g after 100 (of the body's size)\n",
+                std::filesystem::path(path).filename().c_str(), compared, one, hundred);
     pli_scene_finish(host, &error);
     pli_scene_destroy(host);
 }
@@ -118,7 +123,9 @@ INSTANTIATE_TEST_SUITE_P(Scenes, Parity, ::testing::ValuesIn(shared()),
                          [](const auto& test)
                          {
                              std::string name = std::filesystem::path(test.param).stem().string();
-                             std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+                             std::replace_if(
+                                 name.begin(), name.end(),
+                                 [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
                              return name;
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Parity);

@@ -59,12 +59,14 @@ inline std::string box(PliIndex cells, double size, double lift = 0.0, double ji
 inline std::string plugins()
 {
     std::string text;
-    for (const char* name : { "Pliant", "Sofa.Component.AnimationLoop", "Sofa.Component.StateContainer", "Sofa.Component.Constraint.Projective",
-                              "Sofa.Component.Constraint.Lagrangian.Solver", "Sofa.Component.Constraint.Lagrangian.Correction",
-                              "Sofa.Component.ODESolver.Backward", "Sofa.Component.ODESolver.Forward", "Sofa.Component.LinearSolver.Iterative",
-                              "Sofa.Component.LinearSolver.Direct", "Sofa.Component.Topology.Container.Constant", "Sofa.Component.Mass",
-                              "Sofa.Component.Collision.Detection.Algorithm", "Sofa.Component.Collision.Detection.Intersection",
-                              "Sofa.Component.Collision.Geometry", "Sofa.Component.Collision.Response.Contact", "Sofa.Component.MechanicalLoad" })
+    for (const char* name : { "Pliant", "Sofa.Component.AnimationLoop", "Sofa.Component.StateContainer",
+                              "Sofa.Component.Constraint.Projective", "Sofa.Component.Constraint.Lagrangian.Solver",
+                              "Sofa.Component.Constraint.Lagrangian.Correction", "Sofa.Component.ODESolver.Backward",
+                              "Sofa.Component.ODESolver.Forward", "Sofa.Component.LinearSolver.Iterative",
+                              "Sofa.Component.LinearSolver.Direct", "Sofa.Component.Topology.Container.Constant",
+                              "Sofa.Component.Mass", "Sofa.Component.Collision.Detection.Algorithm",
+                              "Sofa.Component.Collision.Detection.Intersection", "Sofa.Component.Collision.Geometry",
+                              "Sofa.Component.Collision.Response.Contact", "Sofa.Component.MechanicalLoad" })
         text += std::string("<RequiredPlugin pluginName=\"") + name + "\"/>\n";
     return text;
 }
@@ -75,7 +77,8 @@ inline std::string root(const std::string& content, const std::string& attribute
 }
 
 inline const std::string defaultLoop = "<DefaultAnimationLoop/>\n";
-inline const std::string freeLoop = "<FreeMotionAnimationLoop/>\n<LCPConstraintSolver tolerance=\"1e-10\" maxIt=\"1000\" mu=\"0\"/>\n";
+inline const std::string freeLoop =
+    "<FreeMotionAnimationLoop/>\n<LCPConstraintSolver tolerance=\"1e-10\" maxIt=\"1000\" mu=\"0\"/>\n";
 
 /// Messages seen while it lives.
 class Messages : public sofa::helper::logging::MessageHandler
@@ -113,8 +116,16 @@ public:
 class Scene
 {
 public:
-    explicit Scene(const std::string& xml) : m_instance("xml", xml) { m_instance.initScene(); }
-    Scene(const std::filesystem::path& file, int) : m_instance(sofa::testing::BaseSimulationTest::SceneInstance::LoadFromFile(file.string())) { m_instance.initScene(); }
+    explicit Scene(const std::string& xml)
+        : m_instance("xml", xml)
+    {
+        m_instance.initScene();
+    }
+    Scene(const std::filesystem::path& file, int)
+        : m_instance(sofa::testing::BaseSimulationTest::SceneInstance::LoadFromFile(file.string()))
+    {
+        m_instance.initScene();
+    }
     sofa::simulation::Node* node() { return m_instance.root.get(); }
     void steps(int count)
     {
@@ -134,8 +145,14 @@ public:
         return object ? object->findData(name) : nullptr;
     }
     State* state(const std::string& path = "Body/dofs") { return get<State>(path); }
-    const VecCoord& x(const std::string& path = "Body/dofs") { return state(path)->read(vec_id::read_access::position)->getValue(); }
-    const VecDeriv& v(const std::string& path = "Body/dofs") { return state(path)->read(vec_id::read_access::velocity)->getValue(); }
+    const VecCoord& x(const std::string& path = "Body/dofs")
+    {
+        return state(path)->read(vec_id::read_access::position)->getValue();
+    }
+    const VecDeriv& v(const std::string& path = "Body/dofs")
+    {
+        return state(path)->read(vec_id::read_access::velocity)->getValue();
+    }
     bool isValid(const std::string& path)
     {
         auto* object = get<sofa::core::objectmodel::BaseObject>(path);
@@ -167,18 +184,22 @@ inline const std::string skin = R"(<Node name="Skin">
 )";
 
 /// Route A.
-inline std::string owned(const std::string& mesh, const std::string& model, const std::string& more = "", const std::string& children = skin)
+inline std::string owned(const std::string& mesh, const std::string& model, const std::string& more = "",
+                         const std::string& children = skin)
 {
-    return "<Node name=\"Body\">\n<FemModel name=\"model\" " + mesh + " " + model + "/>\n<AdaptiveSolver name=\"solver\"/>\n"
-        "<MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n" + more + children + "</Node>\n";
+    return "<Node name=\"Body\">\n<FemModel name=\"model\" " + mesh + " " + model
+           + "/>\n<AdaptiveSolver name=\"solver\"/>\n"
+             "<MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n"
+           + more + children + "</Node>\n";
 }
 
 /// Route B.
-inline std::string stages(const std::string& mesh, const std::string& model, const std::string& solvers, const std::string& more = "",
-                          const std::string& children = skin)
+inline std::string stages(const std::string& mesh, const std::string& model, const std::string& solvers,
+                          const std::string& more = "", const std::string& children = skin)
 {
     return "<Node name=\"Body\">\n<FemModel name=\"model\" " + mesh + " " + model + "/>\n" + solvers
-        + "<MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n<AdaptiveMass name=\"mass\"/>\n<AdaptiveForceField name=\"force\"/>\n" + more
-        + "<AdaptiveMask name=\"mask\"/>\n" + children + "</Node>\n";
+           + "<MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n<AdaptiveMass "
+             "name=\"mass\"/>\n<AdaptiveForceField name=\"force\"/>\n"
+           + more + "<AdaptiveMask name=\"mask\"/>\n" + children + "</Node>\n";
 }
 } // namespace scene

@@ -1,5 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Forces, stiffness and mass of the plugin against finite differences and against each other, through SOFA's own interfaces.
+// Forces, stiffness and mass of the plugin against finite differences and against each other, through SOFA's own
+// interfaces.
 #include "scene.h"
 
 #include <sofa/core/MechanicalParams.h>
@@ -69,9 +70,11 @@ protected:
 
     static std::string xml(const std::string& law)
     {
-        return root(defaultLoop
-                    + stages(box(3, 0.1, 0.0, 0.1), "law=\"" + law + "\" youngModulus=\"1e4\" poissonRatio=\"0.3\" density=\"1000\"",
-                             "<EulerImplicitSolver/><CGLinearSolver iterations=\"100\" tolerance=\"1e-12\" threshold=\"1e-20\"/>"));
+        return root(
+            defaultLoop
+            + stages(
+                box(3, 0.1, 0.0, 0.1), "law=\"" + law + "\" youngModulus=\"1e4\" poissonRatio=\"0.3\" density=\"1000\"",
+                "<EulerImplicitSolver/><CGLinearSolver iterations=\"100\" tolerance=\"1e-12\" threshold=\"1e-20\"/>"));
     }
 };
 
@@ -104,7 +107,8 @@ TEST_P(Stages, StiffnessIsTheDerivativeOfTheForce)
     Scene run(xml(GetParam()));
     auto* const field = run.get<ForceField>("Body/force");
     ASSERT_TRUE(field);
-    const bool exact = std::string(GetParam()) != "corotational"; // there the rotation is held: right to first order only
+    const bool exact =
+        std::string(GetParam()) != "corotational"; // there the rotation is held: right to first order only
     const VecCoord x = shaken(run.x(), exact ? 0.004 : 1e-5, 1);
     const VecCoord direction = shaken(VecCoord(x.size(), Vec3Types::Coord()), 1.0, 3);
     const double h = 1e-7;
@@ -178,7 +182,15 @@ TEST_F(StagesMass, MatrixProductAndWeightAgree)
         }
     EXPECT_NEAR(total, 1000.0 * 1e-3, 1e-12); // density x volume
     mass->accFromF(sofa::core::mechanicalparams::defaultInstance(), a, f);
-    EXPECT_LT(distance(a.getValue(), [&] { VecCoord twice = dx; for (auto& p : twice) p *= 2.0; return twice; }()), 1e-12);
+    EXPECT_LT(distance(a.getValue(),
+                       [&]
+                       {
+                           VecCoord twice = dx;
+                           for (auto& p : twice)
+                               p *= 2.0;
+                           return twice;
+                       }()),
+              1e-12);
     const VecDeriv weight = force(mass, run.x());
     double sum = 0.0;
     for (const auto& w : weight)
@@ -191,8 +203,15 @@ TEST_F(StagesMass, MatrixFreeAndAssembledSolversAgree)
 {
     const std::string fixed = "<FixedProjectiveConstraint indices=\"0 1 2 3\"/>";
     const std::string model = "law=\"corotational\" youngModulus=\"1e4\" poissonRatio=\"0.3\"";
-    Scene free(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><CGLinearSolver iterations=\"1000\" tolerance=\"1e-16\" threshold=\"1e-40\"/>", fixed)));
-    Scene assembled(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    Scene free(root(
+        defaultLoop
+        + stages(box(3, 0.1), model,
+                 "<EulerImplicitSolver/><CGLinearSolver iterations=\"1000\" tolerance=\"1e-16\" threshold=\"1e-40\"/>",
+                 fixed)));
+    Scene assembled(root(
+        defaultLoop
+        + stages(box(3, 0.1), model,
+                 "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
     free.steps(20);
     assembled.steps(20);
     EXPECT_LT(distance(free.x(), assembled.x()), 1e-9);
@@ -205,7 +224,10 @@ TEST_F(StagesMass, BothRoutesTakeTheSameImplicitStep)
     const std::string fixed = "<FixedProjectiveConstraint indices=\"0 1 2 3\"/>";
     const std::string model = "law=\"corotational\" youngModulus=\"1e4\" poissonRatio=\"0.3\" ";
     Scene core(root(defaultLoop + owned(box(3, 0.1), model + "integrator=\"implicit\" linearSolver=\"ldl\"", fixed)));
-    Scene stock(root(defaultLoop + stages(box(3, 0.1), model, "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    Scene stock(root(defaultLoop
+                     + stages(box(3, 0.1), model,
+                              "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>",
+                              fixed)));
     core.steps(1);
     stock.steps(1);
     EXPECT_LT(distance(core.x(), stock.x()), 1e-13);
