@@ -2,8 +2,8 @@
 #include "sofa/TetLodModel.h"
 
 #include <sofa/core/ObjectFactory.h>
-
-#pragma weak pli_tetlod_create
+#include <sofa/core/objectmodel/BaseObjectDescription.h>
+#include <sofa/helper/system/FileRepository.h>
 
 namespace pliant
 {
@@ -16,6 +16,17 @@ TetLodModel::TetLodModel()
     m_attributes.add(this, pli_tetlod_attributes, &defaults, "Levels of detail");
 }
 
+void TetLodModel::parse(::sofa::core::objectmodel::BaseObjectDescription* arg)
+{
+    Inherit1::parse(arg);
+    for (const std::string& name : d_filenames.getValue())
+    {
+        std::string path = name;
+        ::sofa::helper::system::DataRepository.findFile(path, "", nullptr); // keeps the name when there is no such file
+        m_paths.push_back(path);
+    }
+}
+
 PliBody* TetLodModel::makeBody(const PliHost* host, const PliBodyDef& common, PliError* error)
 {
     std::vector<MeshPtr> meshes;
@@ -26,7 +37,7 @@ PliBody* TetLodModel::makeBody(const PliHost* host, const PliBodyDef& common, Pl
         return nullptr;
     }
     for (std::size_t i = 0; i < files; ++i)
-        meshes.push_back(meshFrom(host, d_filenames.getFullPath(unsigned(i)), error));
+        meshes.push_back(meshFrom(host, i < m_paths.size() ? m_paths[i] : d_filenames.getValue()[i], error));
     for (std::size_t i = 0; i < l_levels.size(); ++i)
     {
         if (!l_levels[i])
@@ -56,11 +67,6 @@ PliBody* TetLodModel::makeBody(const PliHost* host, const PliBodyDef& common, Pl
         return nullptr;
     def.levels = levels.data();
     def.level_count = int(levels.size());
-    if (!pli_tetlod_create)
-    {
-        pli_refuse(error, PLI_UNSUPPORTED, "levels of detail are not in this build of the core");
-        return nullptr;
-    }
     return pli_tetlod_create(host, &def, error);
 }
 

@@ -20,6 +20,7 @@ void registerAdaptiveMapping(::sofa::core::ObjectFactory*);
 void registerAdaptiveSurface(::sofa::core::ObjectFactory*);
 void registerTools(::sofa::core::ObjectFactory*);
 void registerStateMonitor(::sofa::core::ObjectFactory*);
+void registerComparisonMonitor(::sofa::core::ObjectFactory*);
 } // namespace pliant
 
 extern "C"
@@ -74,4 +75,5 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
     pliant::registerAdaptiveSurface(factory);
     pliant::registerTools(factory);
     pliant::registerStateMonitor(factory);
+    pliant::registerComparisonMonitor(factory);
 }
