@@ -176,6 +176,25 @@ PLI_API PliStepInfo pli_body_advance(PliBody *body, const PliState *s, double dt
 /// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed or passive. PLI_UNSUPPORTED: implicit without LDL.
 PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double dt, double *dv);
 
+/// Contacts a host found itself, as rows over active coefficients. Row 0 of a contact is its normal: the gap
+/// offset + sum value . x must not be negative at the end of the step. With friction two rows follow, its tangents; their
+/// offset is how far the other side moves back along them during the step.
+typedef struct PliContactRows {
+    PliIndex contact_count;
+    int rows_per_contact;   ///< 1, or 3 with friction
+    const PliIndex *first;  ///< row r owns entries first[r] .. first[r+1]
+    const PliIndex *dof;
+    const double *value;    ///< Vec3 per entry
+    const double *offset;   ///< m, per row
+    double friction;        ///< Coulomb coefficient
+    int sweeps;             ///< Gauss-Seidel sweeps in each substep
+    double *work;           ///< lent scratch, 3 doubles per row
+    double force;           ///< N, out: sum of the normal forces, mean over the step
+} PliContactRows;
+/// Takes the last explicit step again from the state before it, with the rows kept in every substep. What lies too deep when the
+/// step begins is brought out evenly over it. Counts as the same step.
+PLI_API PliStepInfo pli_body_advance_under(PliBody *body, const PliState *s, double dt, PliContactRows *rows);
+
 // ---- stages, for hosts that own the solver ----------------------------------------------------------------------------
 // All act on full-length arrays; forces and matrices come out reduced to the active coefficients (W^T f(Wx), W^T K W).
 

@@ -233,7 +233,8 @@ static void hook_force(void *self, double t, double h, const double *x, const do
 static void hook_correct(void *self, double t, double h, double *x, double *v)
 {
     PliBody *b = self;
-    pli_contact_correct(b->contact, t, h, x, v);
+    if (b->tool_count) pli_contact_correct(b->contact, t, h, x, v);
+    if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
 static void hook_diagonal(void *self, double *blocks)
@@ -253,6 +254,11 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         bool penalty = b->contact->stiffness > 0.0;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
         if (penalty) sys->add_force = hook_force, sys->add_diagonal = hook_diagonal;
+        sys->correct = hook_correct;
+    }
+    if (b->rows) {
+        b->step_length = dt;
+        pli_body_rows_begin(b);
         sys->correct = hook_correct;
     }
     if (s->external) {
@@ -340,9 +346,9 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         pli_body_spread(b, s->x);
         pli_body_spread_velocity(b, s->v);
     }
-    if (b->skin) pli_skin_fade(b->skin, exp(-dt / 0.1));
+    if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / 0.1));
     b->state = outer;
-    stats->steps++;
+    if (!b->rows) stats->steps++;
     stats->step_ms = pli_cpu_ms() - begin;
     return info;
 }

@@ -59,6 +59,8 @@ struct PliBody {
     int tool_count;
 
     const PliState *state; ///< the host's, during a step
+    PliContactRows *rows;  ///< the host's, during pli_body_advance_under
+    double step_length;    ///< s, of the step being taken
     double *full_x, *full_v, *full_f; ///< dof_count Vec3, for PliState.external
     double time_in_step;
 
@@ -73,6 +75,9 @@ void pli_live_gather(PliBody *body, const double *x, const double *v); ///< full
 void pli_live_scatter(const PliBody *body, double *x, double *v);
 /// Brings the kernel's tangent up to date with the last add_force of the host.
 void pli_live_tangent(const PliBody *body);
+// body_rows.c
+void pli_body_rows_begin(PliBody *body);
+void pli_body_rows_correct(PliBody *body, double t, double h, double *x, double *v);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
 void pli_body_contact_begin(PliBody *body, double dt);

@@ -1,0 +1,131 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+// The component that owns a body of the C core. Everything else in a scene (solver, force field, mass, mask, mapping,
+// correction, surface) links to it, borrows arrays from SOFA and calls the core; none of them holds physics.
+
+#include "sofa/AttributeData.h"
+
+#include <sofa/core/objectmodel/DataFileName.h>
+#include <sofa/core/topology/BaseMeshTopology.h>
+
+#include <memory>
+#include <vector>
+
+namespace pliant
+{
+class RigidTool;
+
+/// What time-integration component drives the body: at most one of the two.
+enum class Route
+{
+    None,
+    Owned, ///< AdaptiveSolver steps the body inside the core
+    Stages ///< a stock solver asks AdaptiveForceField and AdaptiveMass for forces and matrices
+};
+
+class PLIANT_API BodyModel : public Object
+{
+public:
+    SOFA_ABSTRACT_CLASS(BodyModel, Object);
+
+    using Triangles = ::sofa::core::topology::BaseMeshTopology::SeqTriangles;
+    using Tetrahedra = ::sofa::core::topology::BaseMeshTopology::SeqTetrahedra;
+    template <class T>
+    using Vector = ::sofa::type::vector<T>;
+
+    Data<int> d_threads;
+    ::sofa::core::objectmodel::DataFileName d_skin;
+    Data<bool> d_showLevels, d_showInterface;
+
+    // what the body publishes
+    Data<VecCoord> d_position;     ///< rest positions of all coefficients
+    Data<VecCoord> d_skinPosition; ///< rest positions of the skin points
+    Data<Triangles> d_triangles;   ///< skin triangles, in skin point numbers
+    Data<int> d_steps;
+    Data<int> d_activeDofs, d_activeElements;
+    Data<Vector<int>> d_perLevel;
+    Data<int> d_refined, d_coarsened, d_budgetHits;
+    Data<double> d_stepMs, d_adaptMs, d_substep, d_elasticEnergy, d_kineticEnergy;
+
+    void init() override;
+    void bwdInit() override;
+    void reinit() override;
+    void reset() override;
+    void handleEvent(::sofa::core::objectmodel::Event* event) override;
+    void draw(const ::sofa::core::visual::VisualParams* vparams) override;
+
+    /// Makes the body if that was not done yet. Others call it from their own init, so that the order of components
+    /// in a
+    /// node does not matter. @return nullptr when the description was refused (a sentence was printed, the state is
+    /// Invalid)
+    PliBody* ensureBuilt();
+    PliBody* body() const { return m_body.get(); }
+
+    /// The state of this node, checked to have one entry per coefficient; nullptr when there is none or it does not
+    /// fit.
+    State* state();
+
+    /// Claims the body for one route; false (after one msg_error on `who`) when the other one has it already.
+    bool claim(Route route, Object* who);
+    Route route() const { return m_route; }
+    const PliStepInfo& lastStep() const { return m_info; }
+
+    void addTool(RigidTool* tool);
+    void removeTool(RigidTool* tool);
+
+    /// To be called by whoever advanced the body: statistics become stale and are recomputed when somebody reads them.
+    void stepped(const PliStepInfo& info);
+
+    /// Reads which coefficients the projective constraints of the node hold, and tells the core. A constraint that
+    /// holds
+    /// only some directions is refused: false, with a sentence.
+    bool readFixed();
+
+protected:
+    BodyModel();
+    ~BodyModel() override;
+
+    /// Makes the body of the scheme at hand. Fills `error` on failure.
+    virtual PliBody* makeBody(const PliHost* host, const PliBodyDef& common, PliError* error) = 0;
+    AttributeData m_attributes;
+    bool refuse(const std::string& sentence); ///< msg_error, Invalid, false
+
+    struct MeshDelete
+    {
+        void operator()(PliMesh* mesh) const { pli_mesh_destroy(mesh); }
+    };
+    using MeshPtr = std::unique_ptr<PliMesh, MeshDelete>;
+    /// A mesh of the core from arrays of SOFA (tetrahedra with a negative volume are reversed, as a reader would).
+    static MeshPtr meshFrom(const PliHost* host, const VecCoord& points, const Tetrahedra& tets);
+    static MeshPtr meshFrom(const PliHost* host, const std::string& path, PliError* error);
+    /// Position and tetrahedra of any loader or topology, by the names SOFA gives them; nullptr with a sentence if
+    /// absent.
+    static MeshPtr meshFrom(const PliHost* host, Object* source, PliError* error);
+
+private:
+    void build();
+    void publish();
+    void lendTools();
+    void adaptNow(double dt);
+    void updateStatistics();
+
+    struct BodyDelete
+    {
+        void operator()(PliBody* body) const { pli_body_destroy(body); }
+    };
+    struct PoolDelete
+    {
+        void operator()(PliPool* pool) const { pli_pool_destroy(pool); }
+    };
+    std::unique_ptr<PliPool, PoolDelete> m_pool; // outlives the body
+    std::unique_ptr<PliBody, BodyDelete> m_body;
+    bool m_tried{ false };
+    Route m_route{ Route::None };
+    State* m_state{ nullptr };
+    std::vector<RigidTool*> m_tools;
+    std::vector<PliTool> m_toolStates;
+    PliStepInfo m_info{};
+    VecCoord m_scratchX, m_scratchV;
+};
+} // namespace pliant

@@ -1,0 +1,91 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sofa/BodyModel.h"
+
+#include <sofa/core/visual/VisualParams.h>
+#include <sofa/type/RGBAColor.h>
+
+namespace pliant
+{
+namespace vec_id = ::sofa::core::vec_id;
+using ::sofa::type::RGBAColor;
+
+namespace
+{
+/// Coarse is blue, fine is red; steps of equal visual distance, readable without colour vision by their brightness.
+RGBAColor levelColour(int level, int count)
+{
+    static const float stops[5][3] = { { 0.17f, 0.30f, 0.62f },
+                                       { 0.18f, 0.60f, 0.74f },
+                                       { 0.45f, 0.77f, 0.50f },
+                                       { 0.95f, 0.78f, 0.30f },
+                                       { 0.80f, 0.25f, 0.22f } };
+    const float at = count > 1 ? 4.0f * float(level) / float(count - 1) : 0.0f;
+    const int i = at >= 4.0f ? 3 : int(at);
+    const float w = at - float(i);
+    float c[3];
+    for (int k = 0; k < 3; ++k)
+        c[k] = stops[i][k] + w * (stops[i + 1][k] - stops[i][k]);
+    return RGBAColor(c[0], c[1], c[2], 1.0f);
+}
+
+::sofa::type::Vec3 at(const VecCoord& x, PliIndex i)
+{
+    return ::sofa::type::Vec3(x[i][0], x[i][1], x[i][2]);
+}
+} // namespace
+
+void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
+{
+    if (!m_body || !m_state || !vparams->displayFlags().getShowBehaviorModels())
+        return;
+    const VecCoord& x = m_state->read(vec_id::read_access::position)->getValue();
+    const int levels = pli_body_level_count(m_body.get());
+    auto* const tool = vparams->drawTool();
+    const auto keep = tool->makeStateLifeCycle();
+
+    if (d_showLevels.getValue())
+    {
+        VecCoord skin(pli_body_skin_count(m_body.get()));
+        pli_body_skin_positions(m_body.get(), flat(x), flat(skin));
+        const uint8_t* const level = pli_body_skin_level(m_body.get());
+        PliIndex count = 0;
+        const PliIndex* const tris = pli_body_skin_tris(m_body.get(), &count);
+        std::vector<::sofa::type::Vec3> corner;
+        std::vector<RGBAColor> colour;
+        corner.reserve(3 * count);
+        colour.reserve(3 * count);
+        for (PliIndex i = 0; i < 3 * count; ++i)
+        {
+            corner.push_back(at(skin, tris[i]));
+            colour.push_back(levelColour(level ? level[tris[i]] : 0, levels));
+        }
+        tool->setPolygonMode(0, vparams->displayFlags().getShowWireFrame());
+        tool->drawTriangles(corner, colour);
+    }
+
+    // active coefficients in the colour of their level (frames: their origins); those that follow them at an
+    // interface dark
+    const PliActive active = pli_body_active(m_body.get());
+    const uint8_t* const level = pli_body_dof_level(m_body.get());
+    std::vector<::sofa::type::Vec3> points, slaves;
+    std::vector<RGBAColor> colours;
+    const bool frames = pli_body_scheme(m_body.get()) == PLI_FRAMES;
+    for (PliIndex i = 0; i < active.count; ++i)
+    {
+        const PliIndex dof = active.dof[i];
+        if (frames && dof % 4 != 0)
+            continue;
+        points.push_back(at(x, dof));
+        colours.push_back(levelColour(level[dof], levels));
+    }
+    tool->drawPoints(points, 5.0f, colours);
+    if (d_showInterface.getValue() && levels > 1)
+    {
+        PliIndex count = 0;
+        const PliIndex* const slave = pli_body_slaves(m_body.get(), &count);
+        for (PliIndex i = 0; i < count; ++i)
+            slaves.push_back(at(x, slave[i]));
+        tool->drawPoints(slaves, 7.0f, RGBAColor(0.1f, 0.1f, 0.1f, 1.0f));
+    }
+}
+} // namespace pliant

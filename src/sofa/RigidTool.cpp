@@ -1,0 +1,156 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sofa/RigidTool.h"
+
+#include <sofa/core/ObjectFactory.h>
+#include <sofa/core/visual/VisualParams.h>
+#include <sofa/type/RGBAColor.h>
+
+namespace pliant
+{
+RigidTool::RigidTool(PliToolShape shape)
+    : l_model(initLink("model", "the body this tool touches; default: the model of this node"))
+    , d_position(
+          initData(&d_position, Vec3(), "position", "m, where the tool is (sphere: centre, plane: a point on it)"))
+    , d_keyTimes(
+          initData(&d_keyTimes, "keyTimes", "s, ascending: when the tool is at each of movements; empty: it rests"))
+    , d_movements(
+          initData(&d_movements, "movements", "m, displacement from position at each key time, linear in between"))
+    , d_force(initData(&d_force, Vec3(), "force", "N, force on the tool, mean over the last step"))
+    , m_shape(shape)
+{
+    static const PliTool defaults{};
+    m_attributes.add(this, pli_tool_attributes, &defaults, "Contact");
+    d_force.setReadOnly(true);
+    d_force.setPersistent(false);
+    d_force.setGroup("Statistics");
+}
+
+void RigidTool::init()
+{
+    Inherit1::init();
+    BodyModel* const found = findModel(this, l_model);
+    if (!found)
+        return;
+    const auto& times = d_keyTimes.getValue();
+    bool ascending = true;
+    for (std::size_t i = 1; i < times.size(); ++i)
+        ascending = ascending && times[i] > times[i - 1];
+    if (!ascending || times.size() != d_movements.getValue().size())
+    {
+        msg_error() << "keyTimes (" << times.size() << " values) must ascend, and movements ("
+                    << d_movements.getValue().size() << ") must have one displacement for each";
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
+    d_componentState.setValue(ComponentState::Valid);
+    found->addTool(this);
+}
+
+void RigidTool::cleanup()
+{
+    if (l_model.get() && isComponentStateValid())
+        l_model->removeTool(this);
+}
+
+Vec3 RigidTool::at(double time) const
+{
+    const auto& times = d_keyTimes.getValue();
+    const auto& moves = d_movements.getValue();
+    const Vec3 home = d_position.getValue();
+    if (times.empty())
+        return home;
+    if (time <= times.front())
+        return home + moves.front();
+    for (std::size_t i = 1; i < times.size(); ++i)
+        if (time < times[i])
+            return home + moves[i - 1]
+                   + (moves[i] - moves[i - 1]) * ((time - times[i - 1]) / (times[i] - times[i - 1]));
+    return home + moves.back();
+}
+
+void RigidTool::place(double time, double dt, PliTool& tool)
+{
+    PliError error{};
+    m_attributes.write(pli_tool_attributes, &tool, &error);
+    tool.shape = m_shape;
+    const Vec3 from = at(time), to = at(time + dt);
+    for (int i = 0; i < 3; ++i)
+    {
+        tool.position[i] = from[i];
+        tool.velocity[i] = (to[i] - from[i]) / dt;
+    }
+    shape(tool);
+}
+
+void RigidTool::felt(const PliTool& tool)
+{
+    d_force.setValue(Vec3(tool.force[0], tool.force[1], tool.force[2]));
+}
+
+SphereTool::SphereTool()
+    : RigidTool(PLI_TOOL_SPHERE)
+    , d_radius(initData(&d_radius, 0.01, "radius", "m"))
+{
+}
+
+void SphereTool::init()
+{
+    if (!(d_radius.getValue() > 0.))
+    {
+        msg_error() << "radius=\"" << d_radius.getValue() << "\" must be > 0";
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
+    Inherit1::init();
+}
+
+void SphereTool::shape(PliTool& tool) const
+{
+    tool.radius = d_radius.getValue();
+}
+
+void SphereTool::draw(const ::sofa::core::visual::VisualParams* vparams)
+{
+    if (!vparams->displayFlags().getShowCollisionModels() && !vparams->displayFlags().getShowBehaviorModels())
+        return;
+    const auto keep = vparams->drawTool()->makeStateLifeCycle();
+    const Vec3 c = at(getContext()->getTime());
+    vparams->drawTool()->drawSpheres({ ::sofa::type::Vec3(c[0], c[1], c[2]) }, float(d_radius.getValue()),
+                                     ::sofa::type::RGBAColor(0.75f, 0.75f, 0.78f, 1.0f));
+}
+
+PlaneTool::PlaneTool()
+    : RigidTool(PLI_TOOL_PLANE)
+    , d_normal(initData(&d_normal, Vec3(0., 1., 0.), "normal", "outward direction: bodies stay on this side"))
+{
+}
+
+void PlaneTool::init()
+{
+    if (!(d_normal.getValue().norm() > 0.))
+    {
+        msg_error() << "normal=\"" << d_normal.getValue() << "\" has no direction";
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
+    Inherit1::init();
+}
+
+void PlaneTool::shape(PliTool& tool) const
+{
+    const Vec3 n = d_normal.getValue().normalized();
+    for (int i = 0; i < 3; ++i)
+        tool.other[i] = n[i];
+}
+
+void registerTools(::sofa::core::ObjectFactory* factory)
+{
+    factory->registerObjects(::sofa::core::ObjectRegistrationData(
+                                 "A rigid sphere that moves on a given path; its contact is computed inside the core.")
+                                 .add<SphereTool>());
+    factory->registerObjects(
+        ::sofa::core::ObjectRegistrationData(
+            "A rigid half-space, at rest or on a given path; its contact is computed inside the core.")
+            .add<PlaneTool>());
+}
+} // namespace pliant
