@@ -14,11 +14,14 @@ fail() {
     exit 1
 }
 
-# One list for both commands, so that they share one build folder and one configuration.
+# One configuration for both commands, so that they share one build folder; only running the tests needs more.
 needed_packages() {
     local list=(gcc g++ libc6-dev cmake ninja-build python3 libtinyxml2-dev libsuitesparse-dev zlib1g-dev libgtest-dev)
     [[ ! -f $root/src/viewer/CMakeLists.txt ]] || list+=(qtbase5-dev)
-    [[ ! -f $root/tests/viewer/CMakeLists.txt ]] || list+=(xvfb xauth)
+    if [[ $(basename "$0") == test.sh ]]; then
+        list+=(python3-meshio) # reads our meshes independently
+        [[ ! -f $root/tests/viewer/CMakeLists.txt ]] || list+=(xvfb xauth)
+    fi
     printf '%s\n' "${list[@]}"
 }
 
