@@ -2,6 +2,7 @@
 #include "base/timer.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/machine.h"
 #include "cli/scene_report.h"
 #include "host/record.h"
 #include "host/simulation.h"
@@ -154,7 +155,7 @@ static PliStatus write_summary(const PliScene *scene, const Options *o, const Pl
     pli_json_string(&j, "ms_per_step", "ms, wall clock");
     pli_json_string(&j, "lengths", "as in the scene (m in SI)");
     pli_json_end(&j);
-    pli_scene_machine_json(&j);
+    pli_machine_json(&j);
     pli_json_begin_object(&j, "ms_per_step");
     pli_json_number(&j, "median", t.median);
     pli_json_number(&j, "p99", t.p99);

@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *out)
 {
@@ -36,15 +35,6 @@ void pli_scene_findings_json(PliJson *j, const PliReport *report)
         pli_json_string(j, "text", f->text);
         pli_json_end(j);
     }
-    pli_json_end(j);
-}
-
-void pli_scene_machine_json(PliJson *j)
-{
-    pli_json_begin_object(j, "machine");
-    pli_json_integer(j, "cores", sysconf(_SC_NPROCESSORS_ONLN));
-    pli_json_string(j, "simd", pli_simd_name(pli_simd_best()));
-    pli_json_string(j, "version", PLI_VERSION_TEXT);
     pli_json_end(j);
 }
 

@@ -10,7 +10,6 @@
 /// One line each, `file:line: Component: text`, from the given severity on. Returns how many.
 int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *out);
 void pli_scene_findings_json(PliJson *j, const PliReport *report); ///< "findings": [...]
-void pli_scene_machine_json(PliJson *j);                           ///< "machine": {...}
 /// 2 malformed, 3 unsupported, 4 missing file, 6 no memory: the worst that was found.
 int pli_scene_exit_code(const PliReport *report, PliStatus status);
 

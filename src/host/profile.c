@@ -438,8 +438,14 @@ const char *pli_class_nearest(const PliClass *c, const char *name)
 
 bool pli_profile_knows_plugin(const char *name)
 {
-    // stock modules are what the profile is made of; a scene may require them without using them
-    return strncmp(name, "Sofa.", 5) == 0 || strcmp(name, "Pliant") == 0 || strncmp(name, "SofaBase", 8) == 0 || strncmp(name, "Sofa", 4) == 0;
+    // a scene may require stock modules without using them; the names before v22.06 still stand in many scenes
+    static const char *const old[] = { "SofaBase",    "SofaBoundaryCondition", "SofaCore",  "SofaDeformable",     "SofaEngine",        "SofaExplicitOdeSolver", "SofaExporter",
+                                       "SofaGeneral", "SofaGraphComponent",    "SofaImplicitOdeSolver", "SofaLoader", "SofaMeshCollision", "SofaMisc",              "SofaObjectInteraction",
+                                       "SofaOpenglVisual", "SofaRigid",        "SofaSimpleFem", "SofaSparseSolver", "SofaTopologyMapping", "SofaUserInteraction",  "SofaValidation" };
+    if (strncmp(name, "Sofa.", 5) == 0 || strcmp(name, "Pliant") == 0) return true;
+    for (int i = 0; i < COUNT(old); ++i)
+        if (strncmp(name, old[i], strlen(old[i])) == 0) return true;
+    return false;
 }
 
 const char *pli_profile_reason(const char *name)

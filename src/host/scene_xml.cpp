@@ -37,6 +37,7 @@ const char *base_error(tinyxml2::XMLError code)
     case tinyxml2::XML_ERROR_PARSING_CDATA: return "a CDATA section is not closed";
     case tinyxml2::XML_ERROR_PARSING_DECLARATION: return "the declaration is malformed";
     case tinyxml2::XML_ERROR_PARSING_UNKNOWN: return "a <! or <? part is malformed";
+    case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED: return "elements are nested deeper than 64"; // its own limit is beyond ours
     default: return tinyxml2::XMLDocument::ErrorIDToName(code);
     }
 }
