@@ -17,6 +17,7 @@ typedef struct PliFramePack {
     PliIndex used;
     uint64_t stamp;    ///< revision of the graph it was made with, 0: never
     bool fits;         ///< inner node: may stand for its children
+    bool loose;        ///< not exactly: only while its strain hardly changes
     bool live, was_live;
     bool antilock;
     double volume, stiffness; ///< m3, factor of Young's modulus
@@ -50,9 +51,12 @@ typedef struct PliFrames {
     double (*merger)[32]; ///< per inner node: four samples from the eight of its children
     PliIndex *pack_column;
     double *pack_grad;   ///< [4 samples, used, 4, 3] per node
-    double *pack_rest;   ///< [used, 4, 3] per node: force its offset does not carry, on candidates, in the frame of `mean`
+    double *pack_rest;   ///< [used, 4, 3] per node: forces its offset does not carry column by column, in the frame of `mean`
     size_t pack_capacity;
     PliIndex *front, front_count; ///< live nodes: every finest region below exactly one of them
+    const double *front_v;        ///< velocities to judge calm with, or NULL: all is calm
+    double front_dt;
+    bool front_strict;            ///< no new loose merges: something has just begun or ceased to move
     PliLame lame;
 
     // the cut
@@ -84,6 +88,7 @@ typedef struct PliFrames {
     double peak_force;   ///< N, largest force of a merged region on its active frames
     PliIndex still;      ///< decisions without a change
     bool polished;       ///< since the last change
+    PliIndex polish_failures; ///< one after the other
     PliIndex polish_wait; ///< decisions of stillness before the next attempt
     PliFramesInfo info;
     // scratch
@@ -101,6 +106,7 @@ void pli_frames_cut_destroy(PliFrames *s);
 /// Brings the cut arrays up to the present graph; offsets of merged regions are measured at coefficients x (NULL: at rest).
 void pli_frames_refresh_cut(PliFrames *s, const double *x);
 void pli_frames_cut(void *self, PliCut *cut);
+void pli_frames_refresh_samples(PliFrames *s); ///< the same for a new front alone
 // frames_merge.c
 PliStatus pli_frames_merge_create(PliFrames *s);
 void pli_frames_merge_destroy(PliFrames *s);
@@ -108,6 +114,9 @@ bool pli_frames_refresh_front(PliFrames *s, const double *x); ///< false: more f
 /// Measures again the offsets of merged regions whose strain has moved away, or of all. True when one changed (sample_s0 is up
 /// to date then). What the force changes by is what it would change by if the region were split: info.split_jump.
 bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all);
+/// Splits merged regions that are no longer calm and, when asked to look, merges those that have become so. True when the
+/// front changed; the cut arrays are up to date then, the active set is the same.
+bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, double dt, bool look);
 void pli_frames_add_rest_forces(const PliFrames *s, const double *x, double *hat); ///< on candidates, 4 Vec3 per frame
 // frames_polish.c
 /// Towards equilibrium with all frames, then back to the root. False: none is near; all frames are active now.

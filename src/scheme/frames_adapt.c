@@ -51,7 +51,7 @@ void pli_frames_adapt_reset(PliFrames *s)
     s->still = 0;
     s->peak_force = 0.0;
     s->polished = true; // the rest state is an equilibrium
-    s->polish_wait = 0;
+    s->polish_wait = s->polish_failures = 0;
     const PliFramesInfo keep = s->info;
     s->info = (PliFramesInfo){ .frames = keep.frames, .regions = keep.regions, .active = keep.active, .candidates = keep.candidates, .samples = keep.samples };
 }
@@ -107,23 +107,40 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
                 }
         }
     }
+    // active frames carry the candidates as well
+    const PliDagRows *own = &s->dag->over_active;
+    for (PliIndex k = 0; k < s->dag->candidate_count; ++k) {
+        const PliIndex i = s->dag->candidate_list[k];
+        const double *f = s->hat + 12 * (size_t)i;
+        for (PliIndex q = 0; q < own->used[i]; ++q) {
+            const double *t = own->block + 16 * (own->first[i] + q);
+            double *h = s->hat + 12 * (size_t)own->column[own->first[i] + q];
+            for (int d = 0; d < 4; ++d)
+                for (int c = 0; c < 4; ++c) v3_madd(h + 3 * d, t[4 * c + d], f + 3 * c);
+        }
+    }
 }
 
-// Lumped masses gathered the same way, block by block: M_i = sum_k T_ki^T M_k T_ki.
+// Lumped masses gathered the same way, block by block: M_i = sum_k T_ki^T M_k T_ki. A candidate is judged with itself and the
+// other candidates moving, an active frame with all candidates following.
 static void gather_masses(PliFrames *s)
 {
     if (s->hat_revision == s->dag->revision) return;
-    const PliDagRows *rows = &s->dag->over_candidates;
     memset(s->hat_mass, 0, 16 * (size_t)s->count * sizeof *s->hat_mass);
-    for (PliIndex k = 0; k < s->count; ++k) {
-        const double *m = s->mass->lumped + 16 * (size_t)k;
-        for (PliIndex q = 0; q < rows->used[k]; ++q) {
-            const double *t = rows->block + 16 * (rows->first[k] + q);
-            double *out = s->hat_mass + 16 * (size_t)rows->column[rows->first[k] + q], mt[16];
-            for (int i = 0; i < 4; ++i)
-                for (int j = 0; j < 4; ++j) mt[4 * i + j] = m[4 * i] * t[j] + m[4 * i + 1] * t[4 + j] + m[4 * i + 2] * t[8 + j] + m[4 * i + 3] * t[12 + j];
-            for (int i = 0; i < 4; ++i)
-                for (int j = 0; j < 4; ++j) out[4 * i + j] += t[i] * mt[j] + t[4 + i] * mt[4 + j] + t[8 + i] * mt[8 + j] + t[12 + i] * mt[12 + j];
+    for (int pass = 0; pass < 2; ++pass) {
+        const PliDagRows *rows = pass ? &s->dag->over_active : &s->dag->over_candidates;
+        for (PliIndex k = 0; k < s->count; ++k) {
+            const double *m = s->mass->lumped + 16 * (size_t)k;
+            for (PliIndex q = 0; q < rows->used[k]; ++q) {
+                const PliIndex column = rows->column[rows->first[k] + q];
+                if ((bool)pass != (bool)s->dag->active[column]) continue;
+                const double *t = rows->block + 16 * (rows->first[k] + q);
+                double *out = s->hat_mass + 16 * (size_t)column, mt[16];
+                for (int i = 0; i < 4; ++i)
+                    for (int c = 0; c < 4; ++c) mt[4 * i + c] = m[4 * i] * t[c] + m[4 * i + 1] * t[4 + c] + m[4 * i + 2] * t[8 + c] + m[4 * i + 3] * t[12 + c];
+                for (int i = 0; i < 4; ++i)
+                    for (int c = 0; c < 4; ++c) out[4 * i + c] += t[i] * mt[c] + t[4 + i] * mt[4 + c] + t[8 + i] * mt[8 + c] + t[12 + i] * mt[12 + c];
+            }
         }
     }
     s->hat_revision = s->dag->revision;
@@ -358,7 +375,9 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     }
     if (off) full_momentum(s, v);
     pli_dag_refresh(g);
+    s->front_v = v, s->front_dt = s->predicted_dt, s->front_strict = true;
     pli_frames_refresh_cut(s, x);
+    s->front_v = NULL, s->front_strict = false;
     const uint64_t next = pli_body_revision(body) + 1;
     for (PliIndex i = 0; i < s->dof_count; ++i)
         if (g->changed[i / 4] == g->revision) s->row_revision[i] = next;
@@ -410,8 +429,16 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     }
     if (s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta && s->still >= (PliIndex)c->hold + s->polish_wait) {
         s->polished = pli_frames_polish(s, body, x, v, dt);
-        s->polish_wait = s->polished ? 0 : 2 * s->polish_wait + (PliIndex)c->hold;
+        // no equilibrium nearby: all frames move again; after several attempts, less and less often
+        s->polish_failures = s->polished ? 0 : s->polish_failures + 1;
+        s->polish_wait = s->polish_failures < 5 ? 0 : 2 * s->polish_wait + (PliIndex)c->hold;
         s->still = 0;
+        changed = true;
+    }
+    // regions: merge loosely where it is calm, go back where it is not
+    const bool look = s->still > 0 && s->still % ((PliIndex)c->hold + 1) == 0;
+    if (!changed && pli_frames_update_front(s, x, v, dt, look)) {
+        pli_body_recut(body);
         changed = true;
     }
     if (!changed && pli_frames_refresh_offsets(s, x, false)) {

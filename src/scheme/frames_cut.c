@@ -300,6 +300,13 @@ void pli_frames_refresh_cut(PliFrames *s, const double *x)
     s->info.merged_regions = s->front_count;
 }
 
+void pli_frames_refresh_samples(PliFrames *s)
+{
+    (void)contract_samples(s); // a front is never longer than the finest one
+    s->info.samples = s->sample_count;
+    s->info.merged_regions = s->front_count;
+}
+
 void pli_frames_cut(void *self, PliCut *cut)
 {
     PliFrames *s = self;

@@ -11,7 +11,7 @@ PliFramesDef pli_frames_default(void)
         .shape = PLI_FRAMES_LINEAR,
         .support = 1.6,
         .material_aware = true,
-        .linearity = 1e-3,
+        .linearity = 1e-4,
         .mass_blend = 1e-3,
         .merge = true,
         .merge_linearity = 0.02,

@@ -239,8 +239,11 @@ static void fill_node(PliFrames *s, PliIndex i)
             }
     }
     forget_columns(s, p);
-    const double square = squared(s, child[0], used) + squared(s, child[1], used);
-    p->fits = square - squared(s, p, used) <= s->def.merge_linearity * square;
+    const double square = squared(s, child[0], used) + squared(s, child[1], used), lost = square - squared(s, p, used);
+    p->fits = lost <= s->def.merge_linearity * square;
+    // one frame and gradients that do not vary: the same F everywhere, exact for any law; else strains vary within the region and
+    // four samples see only their first moments
+    p->loose = child[0]->loose || child[1]->loose || used > 1 || lost > 1e-10 * square;
 }
 
 // ---- forces of one node ------------------------------------------------------------------------------------------------------
@@ -426,15 +429,15 @@ static bool measure_offset(PliFrames *s, PliIndex i, const double *x, double *ju
     }
     const double left = solve_offsets(&map, active, S);
     // stresses of the law times the area of the region: what rounding is measured against
-    const double round = 1e-13 * s->def.base.material.young * p->stiffness * p->volume / s->layout->scale[s->list[0][0]];
-    if (left > 1e-11 * scale + round) return false;
-    memcpy(p->s0, S, sizeof p->s0);
-    // relative to the forces at hand; near rest, where all are rounding, to a hundredth of the largest seen
+    const double round = 1e-14 * s->def.base.material.young * p->stiffness * p->volume / s->layout->scale[s->list[0][0]];
+    // relative to the forces at hand; near rest, where all are rounding, to a tenth of the largest seen
     s->peak_force = fmax(s->peak_force, scale);
-    const double size = fmax(scale, 1e-2 * s->peak_force);
+    const double size = fmax(scale, 0.1 * s->peak_force);
+    if (left > 2e-11 * size && left > round) return false;
+    memcpy(p->s0, S, sizeof p->s0);
     if (size > 1e4 * round) s->info.merge_jump = fmax(s->info.merge_jump, left / size), *jump /= size;
     else *jump = 0.0;
-    // on candidates something remains; it only serves the prediction
+    // column by column something remains that cancels on the active frames; it only serves the prediction of candidates
     memset(coarse, 0, sizeof coarse);
     memset(p->mean, 0, sizeof p->mean);
     for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
@@ -450,15 +453,58 @@ static bool measure_offset(PliFrames *s, PliIndex i, const double *x, double *ju
     if (m3_inverse(inverse, p->mean) == 0.0) return false;
     double *rest = s->pack_rest + 12 * p->first;
     for (PliIndex k = 0; k < 4 * p->used; ++k) {
-        const bool candidate = !s->dag->active[s->pack_column[p->first + k / 4]];
-        double f[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex c = 0; c < 3 && candidate; ++c) f[c] = truth[3 * k + c] - coarse[3 * k + c];
+        const double f[3] = { truth[3 * k] - coarse[3 * k], truth[3 * k + 1] - coarse[3 * k + 1], truth[3 * k + 2] - coarse[3 * k + 2] };
         m3_apply(rest + 3 * k, inverse, f);
     }
     return true;
 }
 
 // ---- the front ----------------------------------------------------------------------------------------------------------------
+
+// True when the strain of a node changes little in a step: what a loose merge gets wrong is a few percent of that change.
+static bool is_calm(const PliFrames *s, const PliFramePack *p, const double *x)
+{
+    if (!s->front_v) return true;
+    double change = 0.0, size = 0.0;
+    for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
+        double F[9], D[9], E[6], next[6];
+        deformation(s, p, m, x, F);
+        deformation(s, p, m, s->front_v, D);
+        green(F, E);
+        for (int k = 0; k < 9; ++k) F[k] += s->front_dt * D[k];
+        green(F, next);
+        for (int k = 0; k < 6; ++k) change = fmax(change, fabs(next[k] - E[k])), size = fmax(size, fabs(E[k]));
+    }
+    return change <= 1e-7 + 1e-3 * size;
+}
+
+// Chooses the front top down: the largest nodes that may stand for what is below them.
+static void choose_front(PliFrames *s, const double *x)
+{
+    const PliFrameRegions *r = s->regions;
+    s->front_count = 0;
+    for (PliIndex top = r->node_count; top-- > 0;) {
+        if (r->node[top].parent != PLI_NONE) continue;
+        PliIndex stack[64], depth = 0;
+        stack[depth++] = top;
+        while (depth > 0) {
+            const PliIndex i = stack[--depth];
+            PliFramePack *p = &s->pack[i];
+            double jump = 0.0;
+            const bool inner = r->node[i].leaf == PLI_NONE;
+            const bool calm = !p->loose || ((p->was_live || !s->front_strict) && is_calm(s, p, x));
+            if (!inner || (p->fits && calm && (p->was_live || measure_offset(s, i, x, &jump)))) {
+                p->live = true;
+                s->front[s->front_count++] = i;
+                if (inner && !p->was_live) s->info.merges++;
+                continue;
+            }
+            if (inner && p->was_live) s->info.splits++;
+            stack[depth++] = r->node[i].child[1];
+            stack[depth++] = r->node[i].child[0];
+        }
+    }
+}
 
 bool pli_frames_refresh_front(PliFrames *s, const double *x)
 {
@@ -481,28 +527,39 @@ bool pli_frames_refresh_front(PliFrames *s, const double *x)
             p->fits = false;
         }
     }
-    s->front_count = 0;
-    for (PliIndex top = r->node_count; top-- > 0;) {
-        if (r->node[top].parent != PLI_NONE) continue;
-        PliIndex stack[64], depth = 0;
-        stack[depth++] = top;
-        while (depth > 0) {
-            const PliIndex i = stack[--depth];
-            PliFramePack *p = &s->pack[i];
-            double jump = 0.0;
-            const bool inner = r->node[i].leaf == PLI_NONE;
-            if (!inner || (p->fits && (p->was_live || measure_offset(s, i, x, &jump)))) {
-                p->live = true;
-                s->front[s->front_count++] = i;
-                if (inner && !p->was_live) s->info.merges++;
-                continue;
-            }
-            if (inner && p->was_live) s->info.splits++;
-            stack[depth++] = r->node[i].child[1];
-            stack[depth++] = r->node[i].child[0];
-        }
-    }
+    choose_front(s, x);
     return true;
+}
+
+bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, double dt, bool look)
+{
+    if (!s->def.merge) return false;
+    const PliFrameRegions *r = s->regions;
+    s->front_v = v, s->front_dt = dt, s->front_strict = !look;
+    bool change = false;
+    for (PliIndex i = 0; i < s->front_count && !change; ++i) {
+        const PliIndex n = s->front[i];
+        const PliFramePack *p = &s->pack[n];
+        if (r->node[n].leaf == PLI_NONE) change = p->loose && !is_calm(s, p, x);
+        // two live siblings that might merge
+        const PliIndex up = r->node[n].parent;
+        if (look && !change && up != PLI_NONE && s->pack[up].fits && s->pack[r->node[up].child[0]].live && s->pack[r->node[up].child[1]].live)
+            change = !s->pack[up].loose || is_calm(s, &s->pack[up], x);
+    }
+    if (change) {
+        const PliIndex before = s->front_count;
+        (void)pli_frames_refresh_offsets(s, x, true); // what splits now goes back to the truth
+        for (PliIndex i = 0; i < r->node_count; ++i) {
+            s->pack[i].was_live = s->pack[i].live;
+            s->pack[i].live = false;
+        }
+        choose_front(s, x);
+        change = s->front_count != before; // with the same tree, a different front has a different length or the same nodes
+        for (PliIndex i = 0; i < s->front_count && !change; ++i) change = !s->pack[s->front[i]].was_live;
+        if (change) pli_frames_refresh_samples(s);
+    }
+    s->front_v = NULL, s->front_strict = false;
+    return change;
 }
 
 bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all)
@@ -518,7 +575,7 @@ bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all)
             green(F, E);
             for (int k = 0; k < 6; ++k) away = fmax(away, fabs(E[k] - p->strain[m][k])), size = fmax(size, fabs(p->strain[m][k]));
         }
-        if (!all && away <= 1e-5 + 1e-3 * size) continue;
+        if (!all && away <= 1e-6 + 1e-3 * size) continue;
         double jump;
         if (measure_offset(s, s->front[i], x, &jump)) {
             any = true;
