@@ -98,7 +98,7 @@ static double root_mean_square(const double *value, size_t count, bool skip_zero
         sum += value[k] * value[k];
         ++n;
     }
-    return n > 0 ? sqrt(sum / (double)n) : 0.0;
+    return n > 0 ? sqrt(sum / (double)n) : NAN;
 }
 
 static double largest_of(const double *value, size_t count)

@@ -59,6 +59,14 @@ static double wire_width(const PliComparison *c, int width, int height)
     return fmin(1.0, fmax(0.0, (edge - 9.0) / 9.0));
 }
 
+static bool faces_eye(const PliCamera *camera, const PliTool *plane)
+{
+    double to_eye[3];
+    v3_sub(to_eye, camera->eye, plane->position);
+    return v3_dot(to_eye, plane->other) > 0.0;
+}
+
+/// Solid where one looks at its outside, a veil where one looks through it at the body.
 static PliStatus draw_plane(PliPicture *p, const PliCamera *camera, const PliComparison *c, const PliTool *tool)
 {
     double reach = 0.0, u[3], v[3], x[12], foot[3] = { 0.0, 0.0, 0.0 };
@@ -73,23 +81,26 @@ static PliStatus draw_plane(PliPicture *p, const PliCamera *camera, const PliCom
     v3_cross(u, tool->other, other);
     v3_scale(u, 1.0 / fmax(1e-12, v3_norm(u)));
     v3_cross(v, tool->other, u);
+    reach *= 0.62; // half the side of a square somewhat larger than the body
     for (int k = 0; k < 4; ++k) {
         v3_copy(x + 3 * k, foot);
         v3_madd(x + 3 * k, k == 0 || k == 3 ? -reach : reach, u);
         v3_madd(x + 3 * k, k < 2 ? -reach : reach, v);
     }
-    const PliIndex tris[6] = { 0, 1, 2, 0, 2, 3 };
-    const PliPaint paint = { .x = x, .point_count = 4, .tris = tris, .tri_count = 2, .colour = { 214, 219, 227 } };
+    const bool front = faces_eye(camera, tool);
+    const PliIndex outside[6] = { 0, 1, 2, 0, 2, 3 }, inside[6] = { 0, 2, 1, 0, 3, 2 };
+    const PliPaint paint = { .x = x, .point_count = 4, .tris = front ? outside : inside, .tri_count = 2, .colour = { 214, 219, 227 }, .opacity = front ? 1.0 : 0.3 };
     return pli_picture_draw(p, camera, &paint);
 }
 
-static PliStatus draw_tools(PliPicture *p, const PliCamera *camera, const PliComparison *c, const PliShot *shot, bool planes)
+/// What is solid comes before the body, what shines through after it.
+static PliStatus draw_tools(PliPicture *p, const PliCamera *camera, const PliComparison *c, const PliShot *shot, bool solid)
 {
     PliStatus status = PLI_OK;
     for (int t = 0; t < shot->tool_count && status == PLI_OK; ++t) {
         const PliTool *tool = &shot->tools[t];
-        if (planes && tool->shape == PLI_TOOL_PLANE) status = draw_plane(p, camera, c, tool);
-        if (planes || tool->shape == PLI_TOOL_PLANE) continue;
+        if (tool->shape == PLI_TOOL_PLANE && faces_eye(camera, tool) == solid) status = draw_plane(p, camera, c, tool);
+        if (solid || tool->shape == PLI_TOOL_PLANE) continue;
         status = pli_picture_sphere(p, camera, tool->position, tool->radius, steel, 0.45);
         if (tool->shape == PLI_TOOL_CAPSULE && status == PLI_OK) status = pli_picture_sphere(p, camera, tool->other, tool->radius, steel, 0.45);
     }

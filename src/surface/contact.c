@@ -24,8 +24,9 @@ PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity)
     c->area = PLI_NEW(host, point_capacity, double);
     c->allowed = PLI_NEW(host, point_capacity, double);
     c->touching = PLI_NEW(host, point_capacity, uint8_t);
+    c->given = PLI_NEW(host, 4 * (size_t)point_capacity, double);
     if (!c->point || !c->tool_of || !c->first || !c->column || !c->weight || !c->compliance || !c->offset || !c->area || !c->allowed ||
-        !c->touching) {
+        !c->touching || !c->given) {
         pli_contact_destroy(c);
         return NULL;
     }
@@ -46,6 +47,7 @@ void pli_contact_destroy(PliContact *c)
     PLI_FREE(&host, c->area, c->capacity);
     PLI_FREE(&host, c->allowed, c->capacity);
     PLI_FREE(&host, c->touching, c->capacity);
+    PLI_FREE(&host, c->given, 4 * (size_t)c->capacity);
     PLI_FREE(&host, c, 1);
 }
 
@@ -151,33 +153,58 @@ void pli_contact_add_force(void *self, double t, double h, const double *x, cons
     }
 }
 
+/// Changes the velocity of the point by `change`, the positions with it, and books the impulse.
+static void push(PliContact *c, PliIndex i, double h, const double change[3], double *x, double *v)
+{
+    const double s = 1.0 / c->compliance[i];
+    for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) {
+        const double w = s * c->weight[e] * c->inv_mass[c->column[e]];
+        v3_madd(x + 3 * (size_t)c->column[e], w * h, change);
+        v3_madd(v + 3 * (size_t)c->column[e], w, change);
+    }
+    v3_madd(c->impulse + 3 * c->tool_of[i], -s, change);
+}
+
+/// One point of one pass. @return by how much its velocity changed, m/s
+static double correct_point(PliContact *c, PliIndex i, double t, double h, double left, double *x, double *v)
+{
+    const PliTool *tool = &c->tool[c->tool_of[i]];
+    double p[3], n[3], *given = c->given + 4 * (size_t)i;
+    candidate_point(c, i, x, p);
+    const double gap = pli_tool_distance(tool, t, p, n) + c->allowed[i] * left;
+    if (gap >= 0.0 && given[0] == 0.0) return 0.0;
+    const double stop = fmax(-gap / h, -given[0] * c->compliance[i]); // never pulls: takes back at most what it gave
+    double change[3] = { stop * n[0], stop * n[1], stop * n[2] };
+    given[0] += stop / c->compliance[i];
+    if (tool->friction > 0.0) {
+        double u[3] = { 0.0, 0.0, 0.0 }, held[3];
+        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) v3_madd(u, c->weight[e], v + 3 * (size_t)c->column[e]);
+        v3_madd(u, -1.0, tool->velocity);
+        v3_madd(u, -v3_dot(u, n), n);
+        v3_copy(held, given + 1);
+        v3_madd(held, -1.0 / c->compliance[i], u); // the impulse that would stop the point, cut to Coulomb's cone
+        const double size = v3_norm(held), most = tool->friction * given[0];
+        if (size > most) v3_scale(held, most / size);
+        for (int k = 0; k < 3; ++k) change[k] += (held[k] - given[1 + k]) * c->compliance[i];
+        v3_copy(given + 1, held);
+    }
+    push(c, i, h, change, x, v);
+    return v3_norm(change);
+}
+
 void pli_contact_correct(void *self, double t, double h, double *x, double *v)
 {
+    enum { PASSES = 10 };
     PliContact *c = self;
-    const double left = 1.0 - t / c->dt; // part of the step still to come
-    for (PliIndex i = 0; i < c->count; ++i) {
-        const PliTool *tool = &c->tool[c->tool_of[i]];
-        if (tool_stiffness(c, tool) > 0.0) continue;
-        double p[3], n[3];
-        candidate_point(c, i, x, p);
-        const double gap = pli_tool_distance(tool, t, p, n) + c->allowed[i] * (left > 0.0 ? left : 0.0);
-        if (gap >= 0.0) continue;
-        double move[3] = { -gap * n[0], -gap * n[1], -gap * n[2] };
-        if (tool->friction > 0.0) {
-            double u[3] = { 0.0, 0.0, 0.0 };
-            for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) v3_madd(u, c->weight[e], v + 3 * (size_t)c->column[e]);
-            v3_madd(u, -1.0, tool->velocity);
-            v3_madd(u, -v3_dot(u, n), n);
-            const double slip = v3_norm(u) * h, most = -tool->friction * gap;
-            if (slip > 0.0) v3_madd(move, -fmin(slip, most) * h / slip, u);
-        }
-        const double s = 1.0 / c->compliance[i];
-        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) {
-            const double w = s * c->weight[e] * c->inv_mass[c->column[e]];
-            v3_madd(x + 3 * (size_t)c->column[e], w, move);
-            v3_madd(v + 3 * (size_t)c->column[e], w / h, move);
-        }
-        v3_madd(c->impulse + 3 * c->tool_of[i], -s / h, move);
+    const double left = fmax(0.0, 1.0 - t / c->dt); // part of the step still to come
+    memset(c->given, 0, 4 * (size_t)c->count * sizeof *c->given);
+    double first = 0.0;
+    for (int pass = 0; pass < PASSES; ++pass) {
+        double largest = 0.0;
+        for (PliIndex i = 0; i < c->count; ++i)
+            if (tool_stiffness(c, &c->tool[c->tool_of[i]]) == 0.0) largest = fmax(largest, correct_point(c, i, t, h, left, x, v));
+        if (pass == 0) first = largest;
+        if (largest <= 0.01 * first) break;
     }
 }
 

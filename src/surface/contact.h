@@ -4,7 +4,9 @@
 
 // Rigid tools against skin points, evaluated inside every substep on the few points near a tool.
 // Default: a constraint. A point inside a tool is moved out over the substeps of a frame (Debunne 2001, section 4.2), with
-// 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool.
+// 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool. Points of a fine skin
+// share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back when
+// others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).
 // With a stiffness: a pressure proportional to depth (penalty), for comparison and for implicit steps.
 
 #include <pliant/body.h>
@@ -23,6 +25,7 @@ typedef struct PliContact {
     double *offset;     ///< m, fading skin offset of the candidate
     double *area;       ///< m2
     uint8_t *touching;  ///< penalty: pressed in this step
+    double *given;      ///< kg m/s, shape [count, 4]: normal impulse of this substep, and the friction impulse as a vector
     double *allowed;    ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
     double impulse[3 * 8]; ///< N s, per tool, over the step
     const double *inv_mass; ///< per active position
