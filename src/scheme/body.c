@@ -141,13 +141,29 @@ const PliTool *pli_body_tools(const PliBody *b, int *count)
     return b->tools;
 }
 
+// Where fixed coefficients are is the host's business, also while they are passive: what follows others must not carry them
+// along, or one that becomes active would stay where it was carried, and keep the velocity it was carried with.
+static void keep_fixed(PliBody *b, const double *from, double *to)
+{
+    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)i, from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
+}
+
+static void return_fixed(const PliBody *b, const double *from, double *to)
+{
+    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)i, 3 * sizeof *to);
+}
+
 PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
 {
     for (PliIndex i = 0; i < count; ++i)
         if (dofs[i] >= b->fixed.dof_count)
             return pli_refuse(err, PLI_BAD_ARGUMENT, "fixed coefficient %u does not exist, the body has %u", dofs[i], b->fixed.dof_count);
     memset(b->is_fixed, 0, b->fixed.dof_count);
-    for (PliIndex i = 0; i < count; ++i) b->is_fixed[dofs[i]] = 1;
+    b->fixed_count = 0;
+    for (PliIndex i = 0; i < count; ++i) {
+        if (!b->is_fixed[dofs[i]]) b->fixed_dof[b->fixed_count++] = dofs[i];
+        b->is_fixed[dofs[i]] = 1;
+    }
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
     pli_body_recut(b);
     return PLI_OK;
@@ -194,7 +210,11 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
     b->skin_is_kept = false;
     if (!b->ops->announces) pli_body_before_events(b, s->x);
     b->state = s;
+    keep_fixed(b, s->x, b->fixed_x);
+    keep_fixed(b, s->v, b->fixed_v);
     const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
+    return_fixed(b, b->fixed_x, s->x);
+    return_fixed(b, b->fixed_v, s->v);
     b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
     if (changed && b->skin_is_kept) { // what the skin showed must still be what it shows
@@ -299,6 +319,25 @@ PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
     return info;
 }
 
+// Compact results go back to the host's arrays. Passive fixed coefficients keep what the host gave them; active ones moved with
+// the velocity the host gave them.
+static void scatter(PliBody *b, const PliState *s)
+{
+    keep_fixed(b, s->x, b->fixed_x);
+    keep_fixed(b, s->v, b->fixed_v);
+    pli_live_scatter(b, s->x, s->v);
+    if (b->def.spread) {
+        pli_body_spread(b, s->x);
+        pli_body_spread_velocity(b, s->v);
+    }
+    for (PliIndex i = 0; i < b->fixed_count; ++i) {
+        const PliIndex dof = b->fixed_dof[i];
+        if (b->live.position[dof] < b->system.active_count) continue;
+        v3_copy(s->x + 3 * (size_t)dof, b->fixed_x + 3 * (size_t)i);
+        v3_copy(s->v + 3 * (size_t)dof, b->fixed_v + 3 * (size_t)i);
+    }
+}
+
 PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
 {
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
@@ -341,11 +380,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         pli_system_spread(&b->system, b->live.x);
         pli_system_spread(&b->system, b->live.v);
     }
-    pli_live_scatter(b, s->x, s->v);
-    if (b->def.spread) {
-        pli_body_spread(b, s->x);
-        pli_body_spread_velocity(b, s->v);
-    }
+    scatter(b, s);
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / 0.1));
     b->state = outer;
     if (!b->rows) stats->steps++;

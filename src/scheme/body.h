@@ -40,6 +40,9 @@ struct PliBody {
     size_t bytes;
 
     uint8_t *is_fixed;      ///< per dof
+    PliIndex *fixed_dof;    ///< the fixed ones
+    double *fixed_x, *fixed_v; ///< their place and velocity, which are the host's, kept while W writes over them
+    PliIndex fixed_count;
     double *element_step;   ///< s, critical step per tetrahedron, once
     PliIndex *tick_scratch; ///< element order while compacting
     PliLive live;
