@@ -304,7 +304,10 @@ static void stack(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.base.rayleigh_stiffness = 0.03;
     s->def.base.criterion.threshold = 1e-4;
     wall(s, 0, 0, 0, 0, 1, 0); // the ground stays
-    for (int k = 0; k < 6; ++k) wall(s, -0.2 * cos(k * M_PI / 3), 0, -0.2 * sin(k * M_PI / 3), cos(k * M_PI / 3), 0.05, sin(k * M_PI / 3));
+    for (int k = 0; k < 6; ++k) {
+        const double c = cos(k * 1.0471975511965976), d = sin(k * 1.0471975511965976);
+        wall(s, -0.2 * c, 0, -0.2 * d, c, 0.05, d);
+    }
     s->ball_radius = r;
     s->pressure = 1500.0;
     s->drag = 0.3;
