@@ -151,6 +151,10 @@ PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, P
 /// x and v are complete where `needed` dofs are concerned; f has dof_count Vec3, zeroed, and is pulled through W afterwards.
 typedef void PliExternalFn(const double *x, const double *v, double time_in_step, double *f, void *user);
 
+/// For implicit steps: k has dof_count entries, zeroed; add N/m that are nowhere softer than the stiffness of `external` at x (a
+/// point force through weights w_i adds its stiffness times |w_i| sum |w| to each of its dofs). It keeps stiff contact stable.
+typedef void PliExternalStiffnessFn(const double *x, double *k, void *user);
+
 /// Borrowed state. The host keeps the arrays; the body reads and writes them in place, and forgets them on return.
 typedef struct PliState {
     double *x;           ///< positions, dof_count Vec3
@@ -158,6 +162,7 @@ typedef struct PliState {
     const double *f_ext; ///< forces on any dof, held during the step, or NULL
     PliExternalFn *external; ///< or NULL
     void *external_user;
+    PliExternalStiffnessFn *external_stiffness; ///< or NULL: explicit in every integrator
 } PliState;
 
 // ---- whole step ------------------------------------------------------------------------------------------------------

@@ -260,7 +260,21 @@ static void hook_correct(void *self, double t, double h, double *x, double *v)
 static void hook_diagonal(void *self, double *blocks)
 {
     PliBody *b = self;
-    pli_contact_add_diagonal(b->contact, blocks);
+    if (b->contact && b->tool_count) pli_contact_add_diagonal(b->contact, blocks);
+    if (!b->state->external_stiffness) return;
+    double *k = b->full_f; // one number per dof
+    memset(k, 0, b->fixed.dof_count * sizeof *k);
+    b->state->external_stiffness(b->full_x, k, b->state->external_user);
+    const PliRows w = b->ops->levels(b->self);
+    for (PliIndex i = 0; i < w.out_count; ++i) {
+        if (k[i] == 0.0) continue;
+        double sum = 0.0;
+        for (PliIndex e = w.first[i]; e < w.first[i + 1]; ++e) sum += fabs(w.weight[e]);
+        for (PliIndex e = w.first[i]; e < w.first[i + 1]; ++e) {
+            const PliIndex at = b->live.position[w.column[e]];
+            for (int c = 0; c < 3; ++c) blocks[9 * (size_t)at + 4 * (size_t)c] += k[i] * fabs(w.weight[e]) * sum;
+        }
+    }
 }
 
 static void begin_hooks(PliBody *b, const PliState *s, double dt)
@@ -283,6 +297,7 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
     }
     if (s->external) {
         sys->add_force = hook_force;
+        if (s->external_stiffness) sys->add_diagonal = hook_diagonal;
         // coefficients nothing live touches keep what the host gave
         memcpy(b->full_x, s->x, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);

@@ -28,7 +28,8 @@ static void add_cell(PliFrameMass *m, const PliFrameLayout *l, const PliVoxels *
         const double s = l->scale[frame[k]];
         for (int c = 0; c < 4; ++c) {
             const double xi = c < 3 ? (p[c] - l->x[3 * (size_t)frame[k] + c]) / s : 1.0;
-            basis[k][c][0] = phi[k] * xi;
+            // the mean over the voxel, in which both factors vary: momentum and mass then agree to the last digit
+            basis[k][c][0] = phi[k] * xi + (c < 3 ? arm * arm * grad[k][c] / s : 0.0);
             for (int a = 0; a < 3; ++a) basis[k][c][1 + a] = arm * (grad[k][a] * xi + (a == c ? phi[k] / s : 0.0));
         }
     }

@@ -160,7 +160,7 @@ static void add_to_bin(const Splitter *s, const Cell *cell, const double origin[
             const double xi = c < 3 ? (cell->p[c] - s->l->x[3 * (size_t)i + c]) / size : 1.0;
             for (int k = 0; k < 3; ++k) {
                 // g = d_k (phi xi_c); its slope inside the voxel enters the moments as the voxel's own extent
-                const double y = size * (sh[1 + k] * xi + (c == k ? sh[0] / size : 0.0));
+                const double y = size * (sh[1 + k] * xi + (c == k ? sh[0] / size : 0.0)) + (c < 3 ? spread * second[k][c] : 0.0);
                 double inner = 0.0;
                 pli_fit_value(v[3 * c + k], w, p, y);
                 for (int m = 0; m < 3; ++m) {

@@ -8,7 +8,6 @@
 
 extern "C" {
 #include "base/memory.h"
-#include "base/timer.h"
 #include "scheme/frames_layout.h"
 }
 
@@ -170,19 +169,6 @@ TEST(FramesLayout, RefusesWhatCannotBe)
         def.frame_count = 0;
         EXPECT_FALSE(f.make(def));
     }
-}
-
-TEST(FramesLayout, SetUpOfALargeGridTakesSeconds)
-{
-    Fixture f(box(1, 1, 1));
-    PliFramesDef def = pli_frames_default();
-    def.resolution = 128;
-    def.frame_count = 250;
-    const double start = pli_cpu_ms();
-    ASSERT_TRUE(f.make(def)) << f.err.text;
-    RecordProperty("ms", std::to_string(pli_cpu_ms() - start));
-    EXPECT_LT(pli_cpu_ms() - start, 10e3);
-    std::printf("128^3, 250 frames: %.0f ms\n", pli_cpu_ms() - start);
 }
 
 } // namespace
