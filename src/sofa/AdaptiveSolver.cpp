@@ -147,7 +147,7 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     if (!node->projectiveConstraintSet
              .empty()) // prescribed motions: the velocity of the coming step, which the body leaves alone
         ::sofa::simulation::common::MechanicalOperations(params, node).projectVelocity(vResult, node->getTime());
-    PliState s{ x, v, nullptr, nullptr, nullptr };
+    PliState s{ x, v, nullptr, nullptr, nullptr, nullptr };
     lendForces(s);
     const PliStepInfo info = pli_body_advance(l_model->body(), &s, dt);
     if (freeMotion)
@@ -181,7 +181,7 @@ bool AdaptiveSolver::retake(PliContactRows& rows, VecCoord& x, VecDeriv& v)
     State* const state = l_model->state();
     x = state->read(vec_id::read_access::position)->getValue(); // still those of the beginning of the step
     v = state->read(vec_id::read_access::velocity)->getValue();
-    PliState s{ flat(x), flat(v), nullptr, nullptr, nullptr };
+    PliState s{ flat(x), flat(v), nullptr, nullptr, nullptr, nullptr };
     lendForces(s);
     const PliStepInfo info = pli_body_advance_under(l_model->body(), &s, m_dt, &rows);
     stop(info);
@@ -213,6 +213,8 @@ void AdaptiveSolver::stop(const PliStepInfo& info)
                 << (info.bad_element == PLI_NONE ? std::string() : " in element " + std::to_string(info.bad_element))
                 << "; it was undone and this body stops: reduce dt or courant";
     d_componentState.setValue(ComponentState::Invalid);
+    // a body that nobody steps must not feed its contacts to a constraint solver either
+    static_cast<Node*>(getContext())->setActive(false);
 }
 
 SReal AdaptiveSolver::getIntegrationFactor(int inputDerivative, int outputDerivative) const

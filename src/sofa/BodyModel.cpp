@@ -379,7 +379,7 @@ void BodyModel::adaptNow(double dt)
     {
         auto x = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::position));
         auto v = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::velocity));
-        const PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr };
+        const PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr, nullptr };
         changed = pli_body_adapt(m_body.get(), &s, dt);
     }
     if (changed) // free motion moves mapped points by velocities only: they must start where the new levels put them
@@ -440,7 +440,7 @@ void BodyModel::reset()
     if (!m_body)
         return;
     // on arrays of our own: the state restores its own entries, before or after this call
-    const PliState s{ flat(m_scratchX), flat(m_scratchV), nullptr, nullptr, nullptr };
+    const PliState s{ flat(m_scratchX), flat(m_scratchV), nullptr, nullptr, nullptr, nullptr };
     pli_body_reset(m_body.get(), &s);
     if (m_state)
         readFixed();

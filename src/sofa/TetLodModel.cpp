@@ -19,9 +19,9 @@ TetLodModel::TetLodModel()
 void TetLodModel::parse(::sofa::core::objectmodel::BaseObjectDescription* arg)
 {
     Inherit1::parse(arg);
-    for (const std::string& name : d_filenames.getValue())
+    for (const std::string& file : d_filenames.getValue())
     {
-        std::string path = name;
+        std::string path = file;
         ::sofa::helper::system::DataRepository.findFile(path, "", nullptr); // keeps the name when there is no such file
         m_paths.push_back(path);
     }

@@ -49,7 +49,7 @@ struct Box
     }
     ~Box() { pli_body_destroy(body); }
     Box(const Box&) = delete;
-    PliState state() { return PliState{ x.data(), v.data(), nullptr, nullptr, nullptr }; }
+    PliState state() { return PliState{ x.data(), v.data(), nullptr, nullptr, nullptr, nullptr }; }
     PliEnergy energy() const { return pli_body_energy(body, x.data(), v.data()); }
 };
 

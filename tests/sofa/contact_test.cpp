@@ -118,7 +118,9 @@ TEST_P(Contact, RestsAtTheContactDistance)
     EXPECT_GT(deepest, DISTANCE - 2e-5);
     EXPECT_LT(fastest(run.v()), GetParam().stock ? 1e-3 : 2e-3);
     if (!GetParam().stock)
+    {
         EXPECT_NEAR(std::stod(run.data("Body/correction", "normalForce")->getValueString()), 9.81, 0.02 * 9.81);
+    }
 }
 
 /// mu = 0.5: the friction angle is 26.565 degrees.
@@ -159,7 +161,9 @@ TEST_P(Contact, APressingPlateDoesNotPass)
         quickest = std::max(quickest, fastest(run.v()));
         EXPECT_TRUE(std::isfinite(quickest));
         if (i == 70)
+        {
             EXPECT_LT(top, 0.0791);
+        }
     }
     const auto moved = mean(run.x()) - start;
     std::printf("%s: deepest inside the contact distance %.3g mm, fastest point %.3g m/s, moved sideways %.3g mm\n",
