@@ -137,9 +137,13 @@ TEST_P(Contact, SticksOneDegreeBelowTheFrictionAngleAndSlidesOneDegreeAbove)
         std::printf("%s, %.3f degrees: v = %.3g m/s, slip %.3g mm in 1 s, a = %.4f m/s2, exact %.4f\n", GetParam().name,
                     angle, after, 1e3 * (mean(run.x())[0] - at), a, std::max(0.0, exact));
         if (exact < 0.0)
+        {
             EXPECT_LT(std::abs(mean(run.x())[0] - at), 1e-4);
+        }
         else
+        {
             EXPECT_NEAR(a, exact, 0.02 * exact);
+        }
     }
 }
 
