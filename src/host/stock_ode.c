@@ -22,6 +22,8 @@ static PliStatus ode_gather(PliObject *o, bool needs_linear, PliError *err)
     s->m.linear = pli_link(o, "linearSolver");
     if (!s->m.linear) s->m.linear = pli_node_find(o->node, PLI_ROLE_LINEAR);
     if (needs_linear && !s->m.linear) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a linear solver in its node");
+    if (s->m.linear && !(s->m.linear->cls->roles & PLI_ROLE_LINEAR))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "linearSolver leads to %s, which is no linear solver", s->m.linear->name);
     size_t n = 3 * (size_t)s->m.count;
     double *block = PLI_SCENE_NEW(o->node->scene, 4 * n, double);
     if (!block) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u points", s->m.count);

@@ -48,9 +48,11 @@ void AdaptiveSolver::bwdInit()
     if (!isComponentStateValid())
         return;
     auto* const node = dynamic_cast<Node*>(getContext());
-    if (!l_model->state() || l_model->state()->getContext() != getContext())
+    const bool known = l_model->isComponentStateValid() && l_model->state(); // otherwise the model has said what is wrong
+    if (!known || l_model->state()->getContext() != getContext())
     {
-        msg_error() << "the MechanicalObject of " << l_model->getName() << " must be in the node of this solver";
+        if (known)
+            msg_error() << "the MechanicalObject of " << l_model->getName() << " must be in the node of this solver";
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }

@@ -256,6 +256,11 @@ TEST(SingleScenes, RunWithoutAWarning)
         if (entry.path().extension() != ".scn") continue;
         count++;
         HostScene s(HostScene::FromFile{}, entry.path().string());
+        if (entry.path().filename().string().rfind("sofa_", 0) == 0) { // SOFA's collision pipeline: refused by name, not skipped
+            EXPECT_FALSE(s.good()) << entry.path();
+            EXPECT_NE(s.findings().find("outside the profile"), std::string::npos) << s.findings();
+            continue;
+        }
         EXPECT_TRUE(s.good()) << entry.path() << s.findings();
         EXPECT_EQ(s.findings(), "") << entry.path();
         if (s.good()) s.step(5);

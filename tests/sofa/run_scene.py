@@ -10,6 +10,7 @@ import tempfile
 # What SOFA prints about itself, whatever the scene.
 NOISE = (
     "[DEPRECATED] [RequiredPlugin(Sofa.Component.Mapping.MappedMatrix",
+    "[DEPRECATED] [Sofa.Component.Mapping.MappedMatrix]",
 )
 
 
