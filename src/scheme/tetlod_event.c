@@ -175,7 +175,11 @@ static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
         v3_copy(t->carrier_old + 3 * (size_t)carriers, v + 3 * (size_t)s->changed[i]);
         carriers++;
     }
-    pli_handover_momentum(pli_activeset_valid_rows(s), t->carrier, t->carrier_mass, t->carrier_old, carriers, t->dof_mass, fixed, v, t->change);
+    // a coefficient whose mass an event leaves as it was is not in the patch, and may still be in a row
+    const PliRows rows = pli_activeset_valid_rows(s);
+    for (PliIndex i = 0; i < carriers; ++i)
+        for (PliIndex k = rows.first[t->carrier[i]]; k < rows.first[t->carrier[i] + 1]; ++k) t->dof_mass[rows.column[k]] = (double)s->mass[rows.column[k]] * unit;
+    pli_handover_momentum(rows, t->carrier, t->carrier_mass, t->carrier_old, carriers, t->dof_mass, fixed, v, t->change);
 
     for (PliIndex i = 0; i < s->patch_count; ++i) t->patch_mass[i] = t->dof_mass[s->patch[i]];
     PliMoments after = pli_patch_moments(&patch, x, v);
