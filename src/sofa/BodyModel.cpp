@@ -251,7 +251,7 @@ BodyModel::MeshPtr BodyModel::meshFrom(const PliHost* host, Object* source, PliE
 
 State* BodyModel::state()
 {
-    if (m_state || !m_body)
+    if (m_state || !m_body || !isComponentStateValid()) // a mistake is said once
         return m_state;
     auto* const found = dynamic_cast<State*>(getContext()->getMechanicalState());
     if (!found)

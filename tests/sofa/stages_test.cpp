@@ -162,7 +162,7 @@ TEST_F(StagesMass, MatrixProductAndWeightAgree)
     ASSERT_TRUE(mass && run.isValid("Body/mass"));
     const std::size_t n = run.x().size();
     sofa::linearalgebra::FullMatrix<SReal> m(int(3 * n), int(3 * n));
-    k.clear(); // SOFA leaves a new matrix as memory was
+    m.clear(); // SOFA leaves a new matrix as memory was
     unsigned int offset = 0;
     mass->addMToMatrix(&m, 1.0, offset);
     const VecCoord dx = shaken(VecCoord(n, Vec3Types::Coord()), 1.0, 5);
