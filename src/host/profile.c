@@ -154,7 +154,7 @@ GROUP(partial_rows, IN("indices", PLI_INDICES, "0", "points that are held"), IN(
       IN("fixedDirections", PLI_REALS, "1 1 1", "0 or 1 for x, y, z"), IN("projectVelocity", PLI_BOOL, "0", "1: the held part of the velocity is set to 0 too"),
       VIS("activate_projectVelocity"), VIS("showObject"), VIS("drawSize"), NOT("endTime", PLI_REAL, "-1", late),
       IN("topology", PLI_LINK, NULL, "accepted, has no effect without topology changes"))
-GROUP(movement_rows, IN("indices", PLI_INDICES, "0", "points that move"), IN("keyTimes", PLI_REALS, NULL, "s, ascending; outside them the points are free"),
+GROUP(movement_rows, IN("indices", PLI_INDICES, "0", "points that move"), IN("keyTimes", PLI_REALS, NULL, "s, ascending; outside them the points are free (SOFA with an assembled matrix then moves them wrongly)"),
       IN("movements", PLI_POINTS, NULL, "m, one displacement for each key time"), IN("relativeMovements", PLI_BOOL, "1", "0: movements are positions"),
       VIS("showMovement"), NOT("endTime", PLI_REAL, "-1", late), IN("topology", PLI_LINK, NULL, "accepted, has no effect without topology changes"))
 

@@ -80,7 +80,8 @@ typedef struct Springs {
     const PliMech *rest; ///< external shape, or NULL: the rest position of the state
     PliIndex *point, *target;
     double *stiffness;
-    size_t count;
+    const double *given; ///< as the scene lists it
+    size_t count, given_count;
     double active[3];
     double rayleigh;
 } Springs;
@@ -115,15 +116,14 @@ static void springs_pattern(PliObject *o, PliMechanics *m, PliMech *state)
     for (size_t i = 0; i < s->count; ++i) pli_mechanics_push(m, state, s->point[i], s->point[i]);
 }
 
+// SOFA's assembled matrix takes the stiffness by point number, not by place in the list, and all three directions. Both only
+// change how fast equilibrium is reached, and both are kept, so that the motion is the same.
 static void springs_add_matrix(PliObject *o, PliMechanics *m, PliMech *state, PliFactors factors)
 {
     const Springs *s = o->self;
     double kf = -(factors.k + factors.b * s->rayleigh);
-    for (size_t i = 0; i < s->count; ++i) {
-        double d = kf * s->stiffness[i];
-        const double block[9] = { d * s->active[0], 0, 0, 0, d * s->active[1], 0, 0, 0, d * s->active[2] };
-        pli_mechanics_add(m, state, s->point[i], s->point[i], block);
-    }
+    for (size_t i = 0; i < s->count; ++i)
+        pli_mechanics_add_scalar(m, state, s->point[i], s->point[i], kf * (s->given ? s->given[s->point[i] < s->given_count ? s->point[i] : 0] : 100.0));
 }
 
 static double springs_potential(PliObject *o, const double *x)
@@ -157,6 +157,8 @@ static PliStatus springs_ready(PliObject *o, PliError *err)
     const PliIndex *points = pli_indices(o, "points", &np), *externals = pli_indices(o, "external_points", &ne);
     const double *stiffness = pli_reals(o, "stiffness", &nk), *active = pli_reals(o, "activeDirections", &na);
     for (size_t i = 0; i < 3; ++i) s->active[i] = i < na ? active[i] != 0.0 : 1.0;
+    s->given = nk ? stiffness : NULL;
+    s->given_count = nk;
     s->count = np ? np : s->state->count;
     size_t targets = ne ? ne : s->rest ? s->rest->count : s->count;
     if (targets != s->count) return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu points, but %zu external points", s->count, targets);

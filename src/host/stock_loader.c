@@ -51,7 +51,7 @@ static PliStatus transform(PliObject *o, PliMesh *mesh, PliError *err)
         return PLI_OK;
     }
     if (n != 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "transformation has %zu numbers, not 16", n);
-    double scale[3], rotation[3], translation[3], factor = (float)pli_real(o, "scale"); // SOFA keeps this one in single precision
+    double scale[3], rotation[3], translation[3], factor = (double)(float)pli_real(o, "scale"); // SOFA reads it as float
     pli_vec3(o, "scale3d", scale);
     pli_vec3(o, "rotation", rotation);
     pli_vec3(o, "translation", translation);

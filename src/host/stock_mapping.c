@@ -137,6 +137,7 @@ static int cell_weights(PliCellKind kind, const double v[3], double w[8])
 
 typedef struct Cell {
     double inverse[9], origin[3], centre[3];
+    int low[3], high[3]; ///< cells of the search grid that its box covers
 } Cell;
 
 typedef struct Search {
@@ -145,6 +146,7 @@ typedef struct Search {
     int corners;
     size_t count;
     Cell *cell;
+    double width; ///< of the search grid; 0: none, every cell is looked at
 } Search;
 
 static bool make_cell(const Search *s, size_t i, const double *x, Cell *out)
@@ -167,28 +169,93 @@ static bool make_cell(const Search *s, size_t i, const double *x, Cell *out)
     return m3_inverse(out->inverse, m) != 0.0;
 }
 
-// The cell a point is deepest in, or else the one whose centre is nearest.
-static void find_cell(const Search *search, int kinds, const double *p, int *kind, size_t *cell, double best_v[3])
+typedef struct Nearest {
+    double distance, v[3];
+    int kind; ///< -1: none yet
+    size_t cell;
+} Nearest;
+
+// The cell a point is deepest in, or else the one whose centre is nearest (by the square of its distance).
+static void look_at(const Search *s, int kind, size_t i, const double *p, Nearest *best)
 {
-    double best = 1e10;
-    *kind = -1;
+    const Cell *c = &s->cell[i];
+    double d[3], v[3];
+    v3_sub(d, p, c->origin);
+    m3_apply(v, c->inverse, d);
+    double outside = cell_outside(s->kind, v);
+    if (outside > 0.0) {
+        v3_sub(d, p, c->centre);
+        outside = v3_dot(d, d);
+    }
+    if (!(outside < best->distance)) return;
+    best->distance = outside;
+    best->kind = kind;
+    best->cell = i;
+    v3_copy(best->v, v);
+}
+
+static bool covers(const Cell *c, const int at[3], int reach)
+{
+    for (int k = 0; k < 3; ++k)
+        if (at[k] + reach < c->low[k] || at[k] - reach > c->high[k]) return false;
+    return true;
+}
+
+// SOFA's containers look in a grid first, so a point outside the body may get another cell than the nearest: the same here.
+static void find_in_grid(const Search *s, const double *p, Nearest *best)
+{
+    int at[3];
+    for (int k = 0; k < 3; ++k) at[k] = (int)floor(p[k] / s->width);
+    for (size_t i = 0; i < s->count; ++i)
+        if (covers(&s->cell[i], at, 0)) look_at(s, 0, i, p, best);
+    bool none = best->kind < 0, unsure = fabs(best->distance) > s->width / 2.0;
+    for (size_t i = 0; i < s->count && (none || unsure); ++i)
+        if (none || covers(&s->cell[i], at, 1)) look_at(s, 0, i, p, best);
+}
+
+static void find_cell(const Search *search, int kinds, const double *p, Nearest *best)
+{
+    *best = (Nearest){ .distance = 1e10, .kind = -1 };
+    if (search[0].width > 0.0) {
+        find_in_grid(&search[0], p, best);
+        return;
+    }
     for (int k = 0; k < kinds; ++k)
-        for (size_t i = 0; i < search[k].count; ++i) {
-            const Cell *c = &search[k].cell[i];
-            double d[3], v[3];
-            v3_sub(d, p, c->origin);
-            m3_apply(v, c->inverse, d);
-            double outside = cell_outside(search[k].kind, v);
-            if (outside > 0.0) {
-                v3_sub(d, p, c->centre);
-                outside = v3_dot(d, d);
+        for (size_t i = 0; i < search[k].count; ++i) look_at(&search[k], k, i, p, best);
+}
+
+// Cells of the search grid are as wide as the mean edge.
+static PliStatus make_grid(PliObject *o, PliObject *topology, const double *x, Search *s, PliError *err)
+{
+    PliScene *scene = o->node->scene;
+    size_t n;
+    const PliIndex *edges = pli_topology_cells(topology, PLI_EDGE, &n);
+    PliIndex *made = NULL, count = 0;
+    if (n == 0) {
+        PliStatus status = pli_cell_edges(&scene->host, s->kind, s->corner, (PliIndex)s->count, &made, &count);
+        if (status) return pli_refuse(err, status, "no memory for the edges of %zu cells", s->count);
+        edges = made;
+        n = count;
+    }
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i) sum += v3_distance(x + 3 * (size_t)edges[2 * i], x + 3 * (size_t)edges[2 * i + 1]);
+    pli_cell_edges_free(&scene->host, made, s->kind, (PliIndex)s->count);
+    s->width = n ? sum / (double)n : 0.0;
+    for (size_t i = 0; i < s->count && s->width > 0.0; ++i) {
+        Cell *c = &s->cell[i];
+        for (int k = 0; k < 3; ++k) {
+            double low = INFINITY, high = -INFINITY;
+            for (int a = 0; a < s->corners; ++a) {
+                double p = x[3 * (size_t)s->corner[(size_t)s->corners * i + (size_t)a] + (size_t)k];
+                low = fmin(low, p);
+                high = fmax(high, p);
             }
-            if (!(outside < best)) continue;
-            best = outside;
-            *kind = k;
-            *cell = i;
-            v3_copy(best_v, v);
+            if (!(fabs(low) < 1e9 * s->width && fabs(high) < 1e9 * s->width)) return pli_refuse(err, PLI_BAD_ARGUMENT, "cell %zu is too far away from the origin for its size", i);
+            c->low[k] = (int)floor(low / s->width);
+            c->high[k] = (int)floor(high / s->width);
         }
+    }
+    return PLI_OK;
 }
 
 static PliStatus fill_search(PliObject *o, PliObject *topology, const double *x, PliIndex points, Search search[2], int *kinds, PliError *err)
@@ -196,11 +263,14 @@ static PliStatus fill_search(PliObject *o, PliObject *topology, const double *x,
     static const int corners[] = { 2, 3, 4, 4, 8 };
     // volumes, else surfaces, else lines
     static const PliCellKind order[3][2] = { { PLI_TET, PLI_HEX }, { PLI_TRI, PLI_QUAD }, { PLI_EDGE, PLI_EDGE } };
+    // a container has a search grid, and takes one kind: hexahedra before tetrahedra, quads before triangles
+    bool container = topology->cls->ops == &pli_topology_ops && strstr(topology->cls->name, "Container");
     *kinds = 0;
     for (int dim = 0; dim < 3 && *kinds == 0; ++dim)
-        for (int k = 0; k < (dim == 2 ? 1 : 2); ++k) {
+        for (int k = 0; k < (dim == 2 ? 1 : 2) && !(container && *kinds > 0); ++k) {
+            PliCellKind kind = order[dim][container && dim < 2 ? 1 - k : k];
             Search *s = &search[*kinds];
-            *s = (Search){ .kind = order[dim][k], .corners = corners[order[dim][k]] };
+            *s = (Search){ .kind = kind, .corners = corners[kind] };
             s->corner = pli_topology_cells(topology, s->kind, &s->count);
             if (s->count == 0) continue;
             s->cell = PLI_SCENE_NEW(o->node->scene, s->count, Cell);
@@ -211,6 +281,10 @@ static PliStatus fill_search(PliObject *o, PliObject *topology, const double *x,
                 if (!make_cell(s, i, x, &s->cell[i])) s->cell[i].centre[0] = 1e150; // flat: never chosen
             ++*kinds;
         }
+    if (container && *kinds) {
+        PliStatus status = make_grid(o, topology, x, &search[0], err);
+        if (status) return status;
+    }
     return *kinds ? PLI_OK : pli_refuse(err, PLI_BAD_ARGUMENT, "its input topology %s is empty", topology->name);
 }
 
@@ -226,22 +300,22 @@ static PliStatus barycentric_init(PliObject *o, PliError *err)
     const double *x = rest ? m->in->x0 : m->in->x;
     PliIndex n[3], points = m->in->count;
     if (pli_grid_size(topology, n)) x = pli_topology_points(topology, &points); // SOFA locates in the grid itself, not in the state
-    Search search[2];
+    Search search[2] = { { 0 } };
     int kinds;
     status = fill_search(o, topology, x, points, search, &kinds, err);
     if (!status) status = linear_arrays(o, m, 8 * (size_t)m->out->count, err);
     if (status) return status;
     PliIndex used = 0;
     for (PliIndex i = 0; i < m->out->count; ++i) {
-        int kind;
-        size_t cell = 0;
-        double v[3] = { 0 }, w[8];
-        find_cell(search, kinds, (rest ? m->out->x0 : m->out->x) + 3 * (size_t)i, &kind, &cell, v);
+        Nearest found;
+        double w[8];
+        find_cell(search, kinds, (rest ? m->out->x0 : m->out->x) + 3 * (size_t)i, &found);
         m->first[i] = used;
-        if (kind < 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "point %u is too far from the input to be mapped", i);
-        int count = cell_weights(search[kind].kind, v, w);
+        if (found.kind < 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "point %u is too far from the input to be mapped", i);
+        const Search *in = &search[found.kind];
+        int count = cell_weights(in->kind, found.v, w);
         for (int k = 0; k < count; ++k) {
-            m->column[used] = search[kind].corner[(size_t)search[kind].corners * cell + (size_t)k];
+            m->column[used] = in->corner[(size_t)in->corners * found.cell + (size_t)k];
             if (m->column[used] >= m->in->count) return pli_refuse(err, PLI_BAD_ARGUMENT, "the topology has more points than the input state");
             m->weight[used++] = w[k];
         }

@@ -20,6 +20,7 @@ static PliStatus ode_gather(PliObject *o, bool needs_linear, PliError *err)
     PliStatus status = pli_mechanics_gather(&s->m, o, err);
     if (status) return status;
     s->m.linear = pli_link(o, "linearSolver");
+    if (s->m.linear && !(s->m.linear->cls->roles & PLI_ROLE_LINEAR)) return pli_refuse(err, PLI_BAD_ARGUMENT, "linearSolver leads to %s, which is no linear solver", s->m.linear->name);
     if (!s->m.linear) s->m.linear = pli_node_find(o->node, PLI_ROLE_LINEAR);
     if (needs_linear && !s->m.linear) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a linear solver in its node");
     if (s->m.linear && !(s->m.linear->cls->roles & PLI_ROLE_LINEAR))

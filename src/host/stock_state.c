@@ -66,7 +66,7 @@ static void legacy_vec3(PliObject *o, const char *const names[3], double value[3
 {
     bool any = false;
     for (int i = 0; i < 3; ++i) any = any || pli_is_set(o, names[i]);
-    for (int i = 0; i < 3 && any; ++i) value[i] = pli_is_set(o, names[i]) ? pli_real(o, names[i]) : absent;
+    for (int i = 0; i < 3 && any; ++i) value[i] = pli_is_set(o, names[i]) ? (double)(float)pli_real(o, names[i]) : absent; // SOFA reads them as float
 }
 
 static PliStatus state_init(PliObject *o, PliError *err)
@@ -105,7 +105,7 @@ static PliStatus state_init(PliObject *o, PliError *err)
     pli_vec3(o, "translation", translation);
     pli_vec3(o, "rotation", rotation);
     pli_vec3(o, "scale3d", scale);
-    if (pli_is_set(o, "scale")) scale[0] = scale[1] = scale[2] = pli_real(o, "scale");
+    if (pli_is_set(o, "scale")) scale[0] = scale[1] = scale[2] = (double)(float)pli_real(o, "scale");
     legacy_vec3(o, (const char *const[3]){ "sx", "sy", "sz" }, scale, 1.0);
     legacy_vec3(o, (const char *const[3]){ "rx", "ry", "rz" }, rotation, 0.0);
     legacy_vec3(o, (const char *const[3]){ "dx", "dy", "dz" }, translation, 0.0);
@@ -161,7 +161,7 @@ static PliStatus visual_init(PliObject *o, PliError *err)
     pli_vec3(o, "translation", translation);
     pli_vec3(o, "rotation", rotation);
     pli_vec3(o, "scale3d", scale);
-    if (pli_is_set(o, "scale")) scale[0] = scale[1] = scale[2] = pli_real(o, "scale");
+    if (pli_is_set(o, "scale")) scale[0] = scale[1] = scale[2] = (double)(float)pli_real(o, "scale");
     legacy_vec3(o, (const char *const[3]){ "rx", "ry", "rz" }, rotation, 0.0);
     legacy_vec3(o, (const char *const[3]){ "dx", "dy", "dz" }, translation, 0.0);
     pli_transform_points(s->x, s->count, scale, rotation, translation);

@@ -176,16 +176,18 @@ static PliStatus grid_shape(PliObject *o, Grid *g, PliError *err)
     if (count != 3) return pli_refuse(err, PLI_BAD_ARGUMENT, "n has %zu numbers, not 3", count);
     memcpy(size, n, sizeof size);
     if (pli_is_set(o, "nx") && pli_is_set(o, "ny") && pli_is_set(o, "nz")) size[0] = pli_real(o, "nx"), size[1] = pli_real(o, "ny"), size[2] = pli_real(o, "nz");
-    double width = pli_real(o, "cellWidth");
-    for (int i = 0; i < 3 && width > 0.0; ++i) size[i] = ceil((max[i] - min[i]) / width) + 1.0;
     if (!(size[0] >= 1.0 && size[1] >= 1.0 && size[2] >= 1.0)) size[0] = size[1] = size[2] = 2.0; // as SOFA goes on
-    if (!(size[0] * size[1] * size[2] <= 1e8)) return pli_refuse(err, PLI_OVER_CAPACITY, "a grid of %g x %g x %g points is too large", size[0], size[1], size[2]);
     for (int i = 0; i < 3; ++i) {
-        g->n[i] = (PliIndex)size[i];
-        double cells = (double)g->n[i] - 1.0;
+        double cells = floor(size[i]) - 1.0;
         g->step[i] = cells > 0.0 ? (max[i] - min[i]) / cells : max[i] - min[i];
         g->p0[i] = cells > 0.0 || i == 2 ? min[i] : (max[i] + min[i]) / 2.0; // SOFA keeps zmin for a grid flat in z
     }
+    double width = pli_real(o, "cellWidth");
+    for (int i = 0; i < 3 && width > 0.0; ++i) size[i] = ceil((max[i] - min[i]) / width) + 1.0;
+    if (width > 0.0) // SOFA 26.06 counts the points by cellWidth but keeps the spacing that n gave
+        pli_report_add(o->node->scene, PLI_WARNING, o->xml, o->cls->name, "cellWidth changes the number of points, but not their spacing, which comes from n: give n instead");
+    if (!(size[0] * size[1] * size[2] <= 1e8)) return pli_refuse(err, PLI_OVER_CAPACITY, "a grid of %g x %g x %g points is too large", size[0], size[1], size[2]);
+    for (int i = 0; i < 3; ++i) g->n[i] = (PliIndex)size[i];
     if (pli_is_set(o, "p0")) pli_vec3(o, "p0", g->p0);
     return PLI_OK;
 }

@@ -124,3 +124,40 @@ PliStatus pli_boundary_triangles(const PliHost *host, const PliIndex *tets, PliI
     seen_destroy(&seen);
     return PLI_OK;
 }
+
+// corners of the edges of each kind of cell
+static const unsigned char edge_of[5][12][2] = {
+    { { 0, 1 } },
+    { { 0, 1 }, { 1, 2 }, { 2, 0 } },
+    { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 } },
+    { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 } },
+    { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 }, { 4, 5 }, { 5, 6 }, { 6, 7 }, { 7, 4 }, { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 7 } },
+};
+static const int edges_of[5] = { 1, 3, 4, 6, 12 }, corners_of[5] = { 2, 3, 4, 4, 8 };
+
+PliStatus pli_cell_edges(const PliHost *host, PliCellKind kind, const PliIndex *cells, PliIndex cell_count, PliIndex **edges, PliIndex *count)
+{
+    size_t most = (size_t)cell_count * (size_t)edges_of[kind];
+    Seen seen = { 0 };
+    *count = 0;
+    *edges = PLI_NEW(host, 2 * most, PliIndex);
+    if (!seen_create(&seen, host, most, 2) || !*edges) {
+        seen_destroy(&seen);
+        pli_cell_edges_free(host, *edges, kind, cell_count);
+        *edges = NULL;
+        return PLI_OUT_OF_MEMORY;
+    }
+    for (PliIndex i = 0; i < cell_count; ++i)
+        for (int e = 0; e < edges_of[kind]; ++e) {
+            const PliIndex *c = cells + (size_t)corners_of[kind] * i;
+            PliIndex pair[2] = { c[edge_of[kind][e][0]], c[edge_of[kind][e][1]] };
+            if (seen_add(&seen, pair, true) == 1) memcpy(*edges + 2 * (size_t)(*count)++, pair, sizeof pair);
+        }
+    seen_destroy(&seen);
+    return PLI_OK;
+}
+
+void pli_cell_edges_free(const PliHost *host, PliIndex *edges, PliCellKind kind, PliIndex cell_count)
+{
+    PLI_FREE(host, edges, 2 * (size_t)cell_count * (size_t)edges_of[kind]);
+}

@@ -10,4 +10,8 @@ PliStatus pli_mesh_make_subelements(PliMesh *mesh);
 /// as SOFA's face numbering has them. `out` has room for 4 x count triangles. Returns how many.
 PliStatus pli_boundary_triangles(const PliHost *host, const PliIndex *tets, PliIndex count, PliIndex *out, PliIndex *found);
 
+/// Edges of cells, each once, in a new array of `count` pairs; free it with pli_cell_edges_free.
+PliStatus pli_cell_edges(const PliHost *host, PliCellKind kind, const PliIndex *cells, PliIndex cell_count, PliIndex **edges, PliIndex *count);
+void pli_cell_edges_free(const PliHost *host, PliIndex *edges, PliCellKind kind, PliIndex cell_count); ///< NULL is fine
+
 #endif

@@ -67,6 +67,8 @@ TEST(Grid, CellWidthAndFlatGrids)
 {
     HostScene w(node(R"(<RegularGridTopology name="g" cellWidth="0.5" min="0 0 0" max="1 1 1.2"/>)"));
     EXPECT_EQ(w.reals("g", "position").size(), 3u * 3 * 3 * 4);
+    EXPECT_EQ(w.reals("g", "position")[6], 2.0); // SOFA counts by cellWidth, but spaces by n
+    EXPECT_NE(w.findings().find("give n instead"), std::string::npos);
     HostScene flat(node(R"(<RegularGridTopology name="g" n="2 1 1" min="0 -1 -1" max="1 1 1"/>)"));
     auto x = flat.reals("g", "position");
     EXPECT_EQ(x[1], 0.0);  // the middle in y
@@ -126,12 +128,12 @@ TEST(Loader, MakesSubelementsOnce)
 {
     Folder f;
     f.write("two.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 2 3 4 5\n$EndElements\n");
-    HostScene s(HostScene::FromFile{}, f.write("s.scn", node(R"(<MeshGmshLoader name="l" filename="two.msh" createSubelements="1" scale="2" translation="1 0 0"/>)")));
+    HostScene s(HostScene::FromFile{}, f.write("s.scn", node(R"(<MeshGmshLoader name="l" filename="two.msh" createSubelements="1" scale="0.1" translation="1 0 0"/>)")));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.indices("l", "tetrahedra").size(), 8u);
     EXPECT_EQ(s.indices("l", "triangles").size(), 3u * 7); // one face is shared
     EXPECT_EQ(s.indices("l", "edges").size(), 2u * 9);
-    EXPECT_EQ(s.reals("l", "position")[3], 3.0); // scaled, then moved
+    EXPECT_EQ(s.reals("l", "position")[3], 1.0 + double(0.1f)); // scaled by a float, then moved: as SOFA
 }
 
 // ---- regions -------------------------------------------------------------------------------------------------------------
