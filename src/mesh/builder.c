@@ -168,10 +168,12 @@ static bool make_positive(PliSource *s, PliMesh *m)
             const PliIndex swap = tet[2];
             tet[2] = tet[3], tet[3] = swap;
             m->flipped++;
-            continue;
+            // of a tet flat but for rounding the turned volume need not be the opposite number
+            if (pli_tet_volume6(m->x, tet) > 0.0) continue;
         }
         char text[160];
-        snprintf(text, sizeof text, "tetrahedron %u (points %u %u %u %u, counted from 0) is flat: its volume is 0", t,
+        snprintf(text, sizeof text,
+                 "tetrahedron %u (points %u %u %u %u, counted from 0) is flat: its volume is 0 but for rounding", t,
                  tet[0], tet[1], tet[2], tet[3]);
         return refuse_mesh(s, text);
     }

@@ -261,31 +261,64 @@ static bool read_polys(Vtk *v, int64_t type)
     return good;
 }
 
-/// FIELD name n, then n arrays "name components tuples type" with their numbers: passed over.
-static bool skip_field(Vtk *v)
+/// Strings: a line each in a text; in binary a length of 1, 2, 4 or 8 bytes, told by its two highest bits, then bytes.
+static bool skip_strings(Vtk *v, size_t count)
+{
+    PliSource *s = v->s;
+    if (!v->binary) pli_source_next_line(s);
+    for (size_t i = 0; i < count; ++i) {
+        if (s->at >= s->size) return pli_source_refuse(s, "the file ends inside an array of strings");
+        if (!v->binary) {
+            pli_source_next_line(s);
+            continue;
+        }
+        const int bytes = 8 >> (s->data[s->at] >> 6);
+        const unsigned char *from = pli_source_bytes(s, "the length of a string", (size_t)bytes);
+        if (!from) return false;
+        uint64_t length = from[0] & 63;
+        for (int k = 1; k < bytes; ++k) length = length << 8 | from[k];
+        if (!pli_source_bytes(s, "a string", length < s->size ? (size_t)length : s->size)) return false;
+    }
+    return true;
+}
+
+/// One array "name components tuples type" with its values.
+static bool skip_array(Vtk *v)
 {
     PliSource *s = v->s;
     PliSlice word;
-    int64_t arrays, components, tuples;
-    if (!pli_source_word(s, &word) || !pli_source_int(s, "the number of arrays", PLI_I32, &arrays))
-        return pli_source_refuse(s, "FIELD without a name and a number of arrays");
-    for (; arrays > 0; --arrays) {
-        PliScalar type;
-        size_t count;
-        if (!pli_source_word(s, &word)) return pli_source_refuse(s, "the file ends inside FIELD");
-        if (!pli_source_int(s, "the number of components", PLI_I32, &components) ||
-            !pli_source_int(s, "the number of tuples", PLI_I32, &tuples) || !read_scalar(s, &type) || !begin_data(v))
-            return false;
-        if (components < 0 || components > 1000000 || tuples < 0 || tuples > 1000000000)
-            return pli_source_refuse(s, "an array of %lld x %lld numbers", (long long)components, (long long)tuples);
-        if (!pli_source_check_count(s, "the size of the array", components * tuples,
-                                    v->binary ? pli_scalar_size(type) : 2, &count))
-            return false;
-        if (v->binary && !pli_source_bytes(s, "an array", count * pli_scalar_size(type))) return false;
-        for (size_t i = 0; !v->binary && i < count; ++i)
-            if (!pli_source_word(s, &word)) return pli_source_refuse(s, "the file ends inside an array");
-        s->binary = false;
-    }
+    int64_t components, tuples;
+    size_t count;
+    PliScalar type = PLI_I8;
+    if (!pli_source_word(s, &word)) return pli_source_refuse(s, "the file ends inside FIELD");
+    if (!pli_source_int(s, "the number of components", PLI_I32, &components) ||
+        !pli_source_int(s, "the number of tuples", PLI_I32, &tuples))
+        return false;
+    if (components < 0 || components > 1000000 || tuples < 0 || tuples > 1000000000)
+        return pli_source_refuse(s, "an array of %lld x %lld values", (long long)components, (long long)tuples);
+    if (!pli_source_word_in_line(s, &word)) return pli_source_refuse(s, "the line ends where a data type was expected");
+    const bool strings = pli_slice_like(word, "string");
+    if (!strings && !find_scalar(s, word, &type)) return false;
+    if (!begin_data(v)) return false;
+    const size_t least = strings ? 1 : v->binary ? pli_scalar_size(type) : 2;
+    if (!pli_source_check_count(s, "the size of the array", components * tuples, least, &count)) return false;
+    if (strings && !skip_strings(v, count)) return false;
+    if (!strings && v->binary && !pli_source_bytes(s, "an array", count * least)) return false;
+    for (size_t i = 0; !strings && !v->binary && i < count; ++i)
+        if (!pli_source_word(s, &word)) return pli_source_refuse(s, "the file ends inside an array");
+    s->binary = false;
+    return true;
+}
+
+/// FIELD name n, then n arrays: passed over.
+static bool skip_field(Vtk *v)
+{
+    PliSlice word;
+    int64_t arrays;
+    if (!pli_source_word(v->s, &word)) return pli_source_refuse(v->s, "FIELD without a name");
+    if (!pli_source_int(v->s, "the number of arrays", PLI_I32, &arrays)) return false;
+    for (; arrays > 0; --arrays)
+        if (!skip_array(v)) return false;
     return true;
 }
 

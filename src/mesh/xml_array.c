@@ -21,11 +21,7 @@ bool pli_xml_data_init(PliXmlData *d, PliSource *s, const PliXmlTag *root)
     if (pli_slice_is(header, "UInt64")) d->header = PLI_U64;
     else if (header.text && !pli_slice_is(header, "UInt32"))
         return pli_source_refuse(s, "header_type \"%s\" is unknown", pli_source_quote(header).text);
-    d->zlib = pli_slice_is(compressor, "vtkZLibDataCompressor");
-    if (compressor.size > 0 && !d->zlib)
-        return pli_source_refuse_as(s, PLI_UNSUPPORTED,
-                                    "compressor \"%s\" is not supported: only vtkZLibDataCompressor",
-                                    pli_source_quote(compressor).text);
+    d->compressor = compressor; // text arrays are not packed: refused only when it is needed
     return true;
 }
 
@@ -181,6 +177,11 @@ bool pli_xml_array_open(const PliXmlArray *a, const PliXmlData *d, PliSource *nu
         numbers->owned = NULL;
         return true;
     }
+    const bool zlib = pli_slice_is(d->compressor, "vtkZLibDataCompressor");
+    if (d->compressor.size > 0 && !zlib)
+        return pli_source_refuse_as(s, PLI_UNSUPPORTED,
+                                    "compressor \"%s\" is not supported: only vtkZLibDataCompressor",
+                                    pli_source_quote(d->compressor).text);
     const unsigned char *from = s->data + a->first;
     size_t size = a->size;
     if (a->format == PLI_XML_APPENDED) {
@@ -195,7 +196,7 @@ bool pli_xml_array_open(const PliXmlArray *a, const PliXmlData *d, PliSource *nu
     }
     *numbers = pli_source_part(s, from, size);
     numbers->swap = d->swap;
-    if (!d->zlib) {
+    if (!zlib) {
         int64_t bytes;
         if (!pli_source_int(numbers, "the size of the array", d->header, &bytes)) return false;
         if (bytes < 0 || (uint64_t)bytes > pli_source_left(numbers))

@@ -9,7 +9,8 @@
 typedef struct PliXmlData {
     PliSource *s;
     PliScalar header; ///< of sizes before binary data
-    bool swap, zlib;
+    bool swap;
+    PliSlice compressor;
     bool appended, raw; ///< there is an AppendedData element, with raw bytes instead of base64
     size_t first, size; ///< its bytes behind the underscore
 } PliXmlData;

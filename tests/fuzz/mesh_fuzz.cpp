@@ -1,6 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// libFuzzer target for the mesh readers, compiled once per format: FUZZ_NAME is a file name whose extension picks the reader
-// when the first bytes do not.
+// libFuzzer target for the mesh readers, compiled once per format: FUZZ_NAME is a file name whose extension picks the
+// reader when the first bytes do not.
 #include <cstdio>
 #include <cstdlib>
 
@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (pli_mesh_check_tets(m, 0.0, &err) != PLI_OK) fail(err.text);
     const PliIndex *cell[] = { m->edges, m->tris, m->quads, m->hexes };
-    const size_t count[] = { 2 * size_t(m->edge_count), 3 * size_t(m->tri_count), 4 * size_t(m->quad_count), 8 * size_t(m->hex_count) };
+    const size_t count[] = { 2 * size_t(m->edge_count), 3 * size_t(m->tri_count), 4 * size_t(m->quad_count),
+                             8 * size_t(m->hex_count) };
     for (int k = 0; k < 4; ++k)
         for (size_t i = 0; i < count[k]; ++i)
             if (cell[k][i] >= m->point_count) fail("an index beyond the points");

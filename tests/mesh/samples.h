@@ -118,6 +118,13 @@ inline std::string vtk(bool binary, bool newer)
     auto f32 = [&](double v) { return binary ? raw(float(v), true) : text("%g ", v); };
     std::string s = text("# vtk DataFile Version %s\ntitle\n%s\nDATASET UNSTRUCTURED_GRID\n", newer ? "5.1" : "2.0",
                          binary ? "BINARY" : "ASCII");
+    // arrays to pass over; the second string is empty
+    if (newer) s += "FIELD FieldData 2\nn 1 1 int\n" + i32(7) + "\nwords 1 2 string\n";
+    if (newer)
+        s += binary ? "\xC3"
+                      "abc" +
+                          std::string("\x80\x00", 2) + "\n"
+                    : "a%20b\n\n";
     s += "POINTS 5 float\n";
     for (auto &p : x) s += f32(p[0]) + f32(p[1]) + f32(p[2]);
     if (newer) {
@@ -133,8 +140,8 @@ inline std::string vtk(bool binary, bool newer)
 
 inline std::string vtk_polydata()
 {
-    std::string s = "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET POLYDATA\nFIELD FieldData 1\nnote 1 2 int\n4 "
-                    "5\nPOINTS 5 double\n";
+    std::string s = "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET POLYDATA\n"
+                    "FIELD FieldData 2\nnote 1 2 int\n4 5\nwords 1 2 string\na%20b\n\nPOINTS 5 double\n";
     for (auto &p : x) s += text("%g %g %g\n", p[0], p[1], p[2]);
     s += "TRIANGLE_STRIPS 1 5\n4 0 1 2 4\nPOLYGONS 4 16\n"; // two triangles of the strip, four others
     for (int t = 2; t < 6; ++t) s += text("3 %d %d %d\n", tris[t][0], tris[t][1], tris[t][2]);
