@@ -300,6 +300,37 @@ TEST(MeshRead, TetsFlatButForRoundingAreRefusedOrPositive)
     EXPECT_GT(read, 0);
 }
 
+TEST(MeshRead, OutOfMemoryIsARefusalAndLeaksNothing)
+{
+    struct Memory {
+        int left, held;
+    };
+    for (const Sample &s : samples::all())
+        for (int limit = 0;; ++limit) {
+            Memory memory{ limit, 0 };
+            PliHost host = quiet_host();
+            host.user = &memory;
+            host.alloc = [](size_t bytes, size_t align, void *user) -> void * {
+                Memory *m = static_cast<Memory *>(user);
+                if (m->left-- <= 0) return nullptr;
+                m->held++;
+                return std::aligned_alloc(align, (bytes + align - 1) / align * align);
+            };
+            host.release = [](void *block, size_t, void *user) {
+                static_cast<Memory *>(user)->held--;
+                std::free(block);
+            };
+            PliError err{};
+            PliMesh *m = pli_mesh_parse(&host, s.name.c_str(), s.bytes.data(), s.bytes.size(), &err);
+            const bool read = m != nullptr;
+            pli_mesh_destroy(m);
+            EXPECT_EQ(memory.held, 0) << s.name << " with " << limit;
+            if (read) break;
+            ASSERT_EQ(err.status, PLI_OUT_OF_MEMORY) << s.name << ": " << err.text;
+            ASSERT_LT(limit, 100) << s.name;
+        }
+}
+
 // ---- damage: truncation at every byte, and seeded byte flips -------------------------------------------------------
 
 /// NULL comes with a sentence that begins with the name; a mesh is sound.
