@@ -58,7 +58,7 @@ static void remember(PliTetLod *t, const double *x, const double *v)
     }
 }
 
-static void start_new_nodes(PliTetLod *t, double *x, double *v)
+static void start_new_nodes(PliTetLod *t, const uint8_t *fixed, double *x, double *v)
 {
     const PliActiveSet *s = t->set;
     for (PliIndex i = 0; i < s->changed_count; ++i) {
@@ -66,6 +66,7 @@ static void start_new_nodes(PliTetLod *t, double *x, double *v)
         if (s->state[node] != PLI_ACTIVE) continue;
         v3_copy(x + 3 * (size_t)node, t->old_x + 3 * (size_t)node);
         v3_copy(v + 3 * (size_t)node, t->old_v + 3 * (size_t)node);
+        if (fixed[node]) v3_scale(v + 3 * (size_t)node, 0.0); // nothing would ever stop it; a prescribed motion is written later
     }
 }
 
@@ -247,7 +248,7 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
     if (split && pli_tetlod_work(t, pli_body_def(body), dt) > most_work) {
         result = PLI_EVENT_TOO_COSTLY;
     } else {
-        start_new_nodes(t, x, v);
+        start_new_nodes(t, pli_body_fixed(body), x, v);
         double gained = hand_over(t, body, x, v);
         if (t->coupling == PLI_VARIATIONAL) {
             gained += elastic_change(t, pli_body_system(body, NULL)->elastic, x);
