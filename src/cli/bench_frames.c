@@ -42,7 +42,7 @@ static void pair(PliBench *b, const char *name, bool rest_only)
         pli_frame_scene_destroy(scene);
         return;
     }
-    if (!pli_frame_run_open(&adaptive, scene, true, small ? PLI_SOLVE_LDL : PLI_SOLVE_CG, &err)) {
+    if (!pli_frame_run_open(&adaptive, scene, true, PLI_SOLVE_AUTO, &err)) {
         pli_bench_broken(b, "%s", err.text);
         pli_frame_run_close(&full);
         pli_frame_scene_destroy(scene);
@@ -101,7 +101,7 @@ static void run_overhead(PliBench *b)
     PliError err = { 0 };
     PliFrameScene *scene = pli_frame_scene("single", &err);
     PliFrameRun run;
-    if (!scene || !pli_frame_run_open(&run, scene, true, PLI_SOLVE_LDL, &err)) {
+    if (!scene || !pli_frame_run_open(&run, scene, true, PLI_SOLVE_AUTO, &err)) {
         pli_bench_broken(b, "%s", err.text);
         pli_frame_scene_destroy(scene);
         return;

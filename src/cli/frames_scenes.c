@@ -215,7 +215,7 @@ static void mushrooms(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.base.rayleigh_stiffness = 0.05;
     s->clamped = 13;
     s->shoe_radius = 0.25;
-    s->pressure = 400.0;
+    s->pressure = 1e6;
     s->before = shoe_passes;
 }
 
@@ -238,7 +238,7 @@ static void single(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.base.rayleigh_stiffness = 0.05;
     s->def.base.criterion.threshold = 1e-4;
     wall(s, 0, -0.05, 0, 0, 1, 0);
-    s->pressure = 3000.0;
+    s->pressure = 3e6;
     s->before = falls;
 }
 
@@ -269,7 +269,7 @@ static void salad(PliFrameScene *s, const PliHost *host, PliError *err)
     wall(s, 0, 0, -0.7, 0, 0.1, 1);
     wall(s, 0, 0, 3.1, 0, 0.1, -1);
     s->ball_radius = 0.45; // upper row against lower row
-    s->pressure = 2000.0;
+    s->pressure = 3e6;
     s->before = falls;
 }
 
@@ -309,7 +309,7 @@ static void stack(PliFrameScene *s, const PliHost *host, PliError *err)
         wall(s, -0.2 * c, 0, -0.2 * d, c, 0.05, d);
     }
     s->ball_radius = r;
-    s->pressure = 1500.0;
+    s->pressure = 3e6;
     s->drag = 0.3;
     s->quiet_from = 350, s->quiet_to = 550;
     s->before = glass_goes;
@@ -385,7 +385,7 @@ static void press(PliFrameRun *run, const double *x)
     const PliFrameScene *s = run->scene;
     memset(run->push, 0, 3 * (size_t)run->points * sizeof *run->push);
     memset(run->stiff, 0, run->points * sizeof *run->stiff);
-    if (s->pressure <= 0.0) return;
+    if (run->hardness <= 0.0) return;
     memset(run->centre, 0, 3 * (size_t)run->pieces * sizeof *run->centre);
     for (PliIndex i = 0; i < run->points; ++i) {
         double *p = run->at + 3 * (size_t)i;
@@ -400,15 +400,15 @@ static void press(PliFrameRun *run, const double *x)
             v3_sub(d, p, s->wall_point[w]);
             const double depth = -v3_dot(d, s->wall_normal[w]);
             if (depth <= 0.0) continue;
-            v3_madd(f, s->pressure * depth, s->wall_normal[w]);
-            run->stiff[i] += s->pressure;
+            v3_madd(f, run->hardness * depth, s->wall_normal[w]);
+            run->stiff[i] += run->hardness;
         }
         if (s->shoe_radius > 0.0) {
             v3_sub(d, p, s->shoe);
             const double r = v3_norm(d);
             if (r < s->shoe_radius) {
-                v3_madd(f, s->pressure * (s->shoe_radius / r - 1.0), d);
-                run->stiff[i] += s->pressure;
+                v3_madd(f, run->hardness * (s->shoe_radius / r - 1.0), d);
+                run->stiff[i] += run->hardness;
             }
         }
         if (s->ball_radius <= 0.0) continue;
@@ -417,9 +417,9 @@ static void press(PliFrameRun *run, const double *x)
             v3_sub(d, p, run->centre + 3 * (size_t)q);
             const double r = v3_norm(d);
             if (r >= s->ball_radius || r == 0.0) continue;
-            const double force = s->pressure * (s->ball_radius / r - 1.0);
+            const double force = run->hardness * (s->ball_radius / r - 1.0);
             v3_madd(f, force, d);
-            run->stiff[i] += s->pressure;
+            run->stiff[i] += run->hardness;
             v3_madd(run->centre + 3 * ((size_t)run->pieces + q), -force, d);
         }
     }
@@ -431,12 +431,15 @@ static void press(PliFrameRun *run, const double *x)
 
 static void external(const double *x, const double *v, double t, double *f, void *user)
 {
-    (void)v, (void)t;
+    (void)t;
     PliFrameRun *run = user;
     press(run, x);
     for (PliIndex i = 0; i < run->points; ++i) {
-        const double *p = run->push + 3 * (size_t)i;
+        double *p = run->push + 3 * (size_t)i;
         if (p[0] == 0.0 && p[1] == 0.0 && p[2] == 0.0) continue;
+        // what touches is slowed down: friction enough to come to rest
+        const double grip = 0.5 * run->stiff[i] * run->scene->dt;
+        for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1] && grip > 0.0; ++k) v3_madd(p, -grip * run->row_weight[k], v + 3 * (size_t)run->row_column[k]);
         for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1]; ++k) v3_madd(f + 3 * (size_t)run->row_column[k], run->row_weight[k], p);
     }
 }
@@ -449,7 +452,7 @@ static void stiffness(const double *x, double *k, void *user)
         if (run->stiff[i] == 0.0) continue;
         double sum = 0.0;
         for (PliIndex e = run->row_first[i]; e < run->row_first[i + 1]; ++e) sum += fabs(run->row_weight[e]);
-        for (PliIndex e = run->row_first[i]; e < run->row_first[i + 1]; ++e) k[run->row_column[e]] += run->stiff[i] * fabs(run->row_weight[e]) * sum;
+        for (PliIndex e = run->row_first[i]; e < run->row_first[i + 1]; ++e) k[run->row_column[e]] += 1.5 * run->stiff[i] * fabs(run->row_weight[e]) * sum;
     }
 }
 
@@ -495,6 +498,15 @@ bool pli_frame_run_open(PliFrameRun *run, PliFrameScene *scene, bool adapt, PliL
     PliIndex tri_count;
     const PliIndex *tris = pli_body_skin_tris(run->body, &tri_count);
     (void)find_pieces(run, tris, tri_count);
+    double area = 0.0;
+    for (PliIndex t = 0; t < tri_count; ++t) {
+        double e[3], f[3], n[3];
+        v3_sub(e, run->at + 3 * (size_t)tris[3 * t + 1], run->at + 3 * (size_t)tris[3 * t]);
+        v3_sub(f, run->at + 3 * (size_t)tris[3 * t + 2], run->at + 3 * (size_t)tris[3 * t]);
+        v3_cross(n, e, f);
+        area += 0.5 * v3_norm(n);
+    }
+    run->hardness = scene->pressure * area / run->points;
     run->state = (PliState){ .x = run->x, .v = run->v };
     if (scene->pressure > 0.0) run->state.external = external, run->state.external_user = run, run->state.external_stiffness = stiffness;
     PliIndex fixed[4 * 24];

@@ -24,7 +24,7 @@ struct PliFrameScene {
     double ball_radius; ///< > 0: pieces are balls that push each other
     // a sphere that comes and goes
     double shoe[3], shoe_velocity[3], shoe_radius;
-    double pressure; ///< N/m per skin point of contact
+    double pressure; ///< N/m3 of contact
     double drag;     ///< 1/s
     /// Called before step k: may change gravity, loads, walls. Loads go to `load` (points of the skin, N each).
     void (*before)(PliFrameScene *scene, int k);
@@ -54,6 +54,7 @@ typedef struct PliFrameRun {
     PliIndex *piece_points;
     double *at, *push; ///< skin positions and forces
     double *stiff;     ///< N/m per skin point touching now
+    double hardness;   ///< N/m, pressure times the area of a skin point
 } PliFrameRun;
 
 bool pli_frame_run_open(PliFrameRun *run, PliFrameScene *scene, bool adapt, PliLinearSolver solver, PliError *err);

@@ -32,7 +32,12 @@ typedef enum PliScheme { PLI_FEM, PLI_TETLOD, PLI_FRAMES, PLI_WAVELET, PLI_OCTRE
 PLI_API const char *pli_scheme_name(PliScheme scheme); ///< "fem", "tetlod", ...
 
 typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT } PliIntegrator;
-typedef enum PliLinearSolver { PLI_SOLVE_CG, PLI_SOLVE_LDL, PLI_SOLVE_MINRES } PliLinearSolver;
+typedef enum PliLinearSolver {
+    PLI_SOLVE_CG,
+    PLI_SOLVE_LDL,
+    PLI_SOLVE_MINRES,
+    PLI_SOLVE_AUTO ///< frames: a dense factor while few are active, CG when many; other schemes: LDL
+} PliLinearSolver;
 
 /// What makes a region refine, on any scheme. Scores are relative: above 1 asks for more, below `coarsen` allows less.
 typedef enum PliCriterionKind {

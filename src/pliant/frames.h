@@ -65,7 +65,8 @@ typedef struct PliFramesDef {
 
     PliFrameMetric metric;
     double reference_energy; ///< J; 0: the peak kinetic energy so far
-    bool polish;             ///< relax to equilibrium once collapsed to the root
+    PliIndex polish;         ///< bodies of up to so many frames relax to equilibrium once collapsed to the root (each time a few
+                             ///< solves of the full model); 0: none
 } PliFramesDef;
 PLI_API PliFramesDef pli_frames_default(void);
 PLI_API PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliError *err);

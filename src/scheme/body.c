@@ -81,7 +81,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
         goto fail;
     }
     copy_definition(b);
-    if (def->integrator == PLI_IMPLICIT && def->linear_solver == PLI_SOLVE_LDL) {
+    if (def->integrator == PLI_IMPLICIT && (def->linear_solver == PLI_SOLVE_LDL || def->linear_solver == PLI_SOLVE_AUTO)) {
         b->implicit.matrix = pli_block_matrix_create(host);
         if (fixed->group > 1) b->implicit.dense = pli_dense_create(host);
         if (!b->implicit.matrix || (fixed->group > 1 && !b->implicit.dense)) goto fail;
@@ -199,8 +199,10 @@ void pli_body_reset(PliBody *b, const PliState *s)
     memset(s->v, 0, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
 }
 
-bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
+// What the scheme evaluated on the way (forces at the start of the step) may be used by a step that follows at once.
+static bool adapt_now(PliBody *b, const PliState *s, double dt)
 {
+    b->system.force_ready = b->external_ready = false;
     if (!b->ops->adapt || !b->def.adapt) {
         b->stats.adapt_ms = 0.0;
         return false;
@@ -225,6 +227,13 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
     return changed;
 }
 
+bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
+{
+    const bool changed = adapt_now(b, s, dt);
+    b->system.force_ready = b->external_ready = false; // the host may move things before it advances
+    return changed;
+}
+
 // ---- the step ------------------------------------------------------------------------------------------------------------
 
 static int substeps_for(const PliBody *b, double dt)
@@ -244,8 +253,13 @@ static void hook_force(void *self, double t, double h, const double *x, const do
     if (!b->state->external) return;
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_scatter(b, b->full_x, b->full_v);
-    memset(b->full_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
-    b->state->external(b->full_x, b->full_v, t, b->full_f, b->state->external_user);
+    if (b->external_ready && t == 0.0) {
+        memcpy(b->full_f, b->external_f, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
+    } else {
+        memset(b->full_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
+        b->state->external(b->full_x, b->full_v, t, b->full_f, b->state->external_user);
+    }
+    b->external_ready = false;
     pli_body_reduce(b, b->full_f);
     for (PliIndex i = 0; i < points; ++i) v3_add(f + 3 * (size_t)i, f + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i]);
 }
@@ -326,7 +340,7 @@ PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats; // times are those of the last step until new ones are known: governors read them
     const uint64_t refined = stats->refined, coarsened = stats->coarsened;
-    pli_body_adapt(b, s, dt);
+    adapt_now(b, s, dt);
     PliStepInfo info = pli_body_advance(b, s, dt);
     info.refined = (PliIndex)(stats->refined - refined);
     info.coarsened = (PliIndex)(stats->coarsened - coarsened);
@@ -371,8 +385,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     begin_hooks(b, s, dt);
     const double start = pli_cpu_ms();
     if (b->def.integrator == PLI_IMPLICIT) {
-        if (b->implicit.solver == PLI_SOLVE_LDL && b->pattern_revision != b->revision) {
-            pli_elastic_linearize(b->system.elastic, b->live.x);
+        if (b->pattern_revision != b->revision) {
             info.finite = pli_implicit_pattern(&b->system, &b->implicit, NULL) == PLI_OK;
             b->pattern_revision = b->revision;
         }
@@ -408,7 +421,7 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (b->implicit.solver != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    if (implicit && (b->implicit.chosen != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
     for (PliIndex i = 0; i < active; ++i) {
         const double *fi = f + 3 * (size_t)l->dof[i];
         const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];

@@ -65,6 +65,8 @@ struct PliBody {
     PliContactRows *rows;  ///< the host's, during pli_body_advance_under
     double step_length;    ///< s, of the step being taken
     double *full_x, *full_v, *full_f; ///< dof_count Vec3, for PliState.external
+    double *external_f;  ///< what it gave inside adapt
+    bool external_ready; ///< and still holds
     double time_in_step;
 
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with

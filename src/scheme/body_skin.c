@@ -175,9 +175,10 @@ void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, d
     if (s && s->f_ext)
         for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += s->f_ext[k];
     if (s && s->external) {
-        memset(b->full_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
-        s->external(x, v, 0.0, b->full_f, s->external_user);
-        for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += b->full_f[k];
+        memset(b->external_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->external_f);
+        s->external(x, v, 0.0, b->external_f, s->external_user);
+        b->external_ready = true;
+        for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += b->external_f[k];
     }
     if (!b->tool_count || !b->skin) return;
     const PliRows base = pli_transfer_rows(b->skin->base);

@@ -70,6 +70,7 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
         memset(sys->f + 3 * (size_t)i, 0, 3 * sizeof *sys->f);
     }
     pli_elastic_add_force(sys->elastic, sys->x, sys->material_damping > 0.0 ? sys->v : NULL, sys->f);
+    sys->force_ready = true; // the step that follows need not do it again
     memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
     const double *stress = pli_elastic_sample_stress(sys->elastic), *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * s->front_count;
     for (PliIndex i = 0; i < s->front_count; ++i) {
@@ -412,7 +413,9 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     pli_dag_spread(s->dag, v);
     const double kinetic = kinetic_energy(s, v);
     s->peak_kinetic = fmax(s->peak_kinetic, kinetic);
-    s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy : s->peak_kinetic);
+    // before anything has moved, energies far below what strains of 1e-4 hold count as nothing
+    const double least = 1e-9 * s->def.base.material.young * s->mass->total / s->def.base.material.density;
+    s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy : fmax(s->peak_kinetic, least));
     s->info.eta = s->eta;
     bool changed = false;
     if (s->predicted == s->dag->revision) {
@@ -427,7 +430,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         s->still++;
         if (s->since_decision >= c->interval * (1.0 - 1e-9)) s->since_decision = 0.0;
     }
-    if (s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta && s->still >= (PliIndex)c->hold + s->polish_wait) {
+    if (s->count <= s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta && s->still >= (PliIndex)c->hold + s->polish_wait) {
         s->polished = pli_frames_polish(s, body, x, v, dt);
         // no equilibrium nearby: all frames move again; after several attempts, less and less often
         s->polish_failures = s->polished ? 0 : s->polish_failures + 1;

@@ -16,10 +16,12 @@ PliFramesDef pli_frames_default(void)
         .merge = true,
         .merge_linearity = 0.02,
         .metric = PLI_METRIC_KINETIC,
-        .polish = true,
+        .polish = 60,
     };
     d.base.integrator = PLI_IMPLICIT;
-    d.base.linear_solver = PLI_SOLVE_LDL;
+    d.base.linear_solver = PLI_SOLVE_AUTO;
+    d.base.cg_tolerance = 1e-7;
+    d.base.cg_iterations = 400;
     d.base.criterion.kind = PLI_BY_VELOCITY;
     d.base.criterion.threshold = 1e-5;
     d.base.criterion.coarsen = 0.25;

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-enum { TILE = 48, PAD = 8 };
+enum { TILE = PLI_DENSE_TILE, PAD = 8 };
 
 PliDense *pli_dense_create(const PliHost *host)
 {

@@ -25,11 +25,13 @@ void pli_dense_zero(PliDense *m);
 PliStatus pli_dense_factor(PliDense *m); ///< PLI_DIVERGED when a pivot is zero or not finite
 void pli_dense_solve(const PliDense *m, const double *b, double *x); ///< b and x may be the same
 
+enum { PLI_DENSE_TILE = 48 };
+
 // one tile step of the factorisation, per vector unit
 typedef struct PliDenseKernel {
     /// panel[p][i] -= sum_{q < p} l[p][q] panel[q][i] for i in [first, last), both multiples of 8.
     void (*panel)(double *panel, size_t panel_stride, const double *l, size_t l_stride, int width, size_t first, size_t last);
-    /// a[i][j] -= sum_p l[i][p] panel[p][j], rows [row, last) in fours, columns [row0, i]; see dense.c.
+    /// a[i][j] -= sum_p l[i][p] panel[p][j], rows and columns [row0, last), lower triangle; up to three rows beyond are touched.
     void (*trail)(double *a, size_t stride, const double *panel, size_t panel_stride, int width, size_t tile, size_t row0, size_t last);
 } PliDenseKernel;
 extern const PliDenseKernel pli_dense_plain;

@@ -7,6 +7,7 @@
 
 #include "solver/system.h"
 
+enum { AUTO_UNKNOWNS = 600 };   ///< up to here a dense factor beats iterations on frames
 enum { DENSE_UNKNOWNS = 4200 }; ///< above, memory and n^3 speak for iterations
 
 size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group)
@@ -146,7 +147,9 @@ static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *
 
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *err)
 {
-    if (im->solver != PLI_SOLVE_LDL) return PLI_OK;
+    im->chosen = im->solver;
+    if (im->solver == PLI_SOLVE_AUTO) im->chosen = s->group > 1 && 3 * s->active_count > AUTO_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
+    if (im->chosen != PLI_SOLVE_LDL) return PLI_OK;
     // groups couple with nearly all others: a dense factor is several times faster than a sparse one
     im->is_dense = im->dense && s->group > 1 && s->slave_count == 0 && s->tet_count == 0 && 3 * s->active_count <= DENSE_UNKNOWNS;
     if (im->is_dense) {
@@ -160,7 +163,10 @@ PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *er
         for (PliIndex k = s->mass_first ? s->mass_first[i] : 0; s->mass_first && arg.status == PLI_OK && k < s->mass_first[i + 1]; ++k)
             arg.status = pli_block_matrix_push(im->matrix, i, s->mass_column[k]);
     }
-    if (arg.status == PLI_OK) pli_system_stiffness_blocks(s, push_block, &arg);
+    if (arg.status == PLI_OK) {
+        pli_elastic_linearize(s->elastic, s->x); // matrices exist only after that
+        pli_system_stiffness_blocks(s, push_block, &arg);
+    }
     if (arg.status != PLI_OK) return pli_refuse(err, arg.status, "no memory for the matrix of %u active points", s->active_count);
     return pli_block_matrix_seal(im->matrix, err);
 }
@@ -244,8 +250,11 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     // forces at the start of the step
     pli_system_spread(s, s->x);
     pli_system_spread(s, s->v);
-    memset(s->f, 0, all * sizeof *s->f);
-    pli_elastic_add_force(s->elastic, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
+    if (!s->force_ready) {
+        memset(s->f, 0, all * sizeof *s->f);
+        pli_elastic_add_force(s->elastic, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
+    }
+    s->force_ready = false;
     if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
     // f += (h + b_r) K v
     pli_elastic_linearize(s->elastic, s->x);
@@ -270,17 +279,17 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     }
     Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, diagonal, NULL };
     int iterations = 1;
-    if (im->solver == PLI_SOLVE_LDL) {
+    if (im->chosen == PLI_SOLVE_LDL) {
         if (!solve_direct(&op, im, b, dv)) return -1;
     } else {
-        PliLinearOp a = { apply, im->solver == PLI_SOLVE_CG && !s->mass_first ? precondition : NULL, &op, (PliIndex)n };
-        if (im->solver == PLI_SOLVE_CG && s->group > 1 && s->group <= 8 && s->mass_first) {
+        PliLinearOp a = { apply, im->chosen == PLI_SOLVE_CG && !s->mass_first ? precondition : NULL, &op, (PliIndex)n };
+        if (im->chosen == PLI_SOLVE_CG && s->group > 1 && s->group <= 8 && s->mass_first) {
             op.blocks = scratch;
             scratch += 3 * s->group * all;
             factor_groups(&op);
             a.precondition = precondition_groups;
         }
-        PliSolveResult r = im->solver == PLI_SOLVE_CG ? pli_cg_solve(&im->iterative, &a, b, dv, scratch)
+        PliSolveResult r = im->chosen == PLI_SOLVE_CG ? pli_cg_solve(&im->iterative, &a, b, dv, scratch)
                                                       : pli_minres_solve(&im->iterative, &a, b, dv, scratch);
         if (!isfinite(r.residual)) return -1;
         iterations = r.iterations;

@@ -28,6 +28,7 @@ typedef struct PliSystem {
     double material_damping;   ///< s, strain-rate damping inside `elastic`
     double *x, *v, *f; ///< active_count + slave_count Vec3
     PliIndex group; ///< consecutive points that belong together (4: an affine frame): blocks of the preconditioner; 0 or 1: none
+    bool force_ready; ///< f holds the elastic forces at x and v already; the next implicit step takes them and clears this
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *work;        ///< lent scratch, pli_implicit_workspace doubles
 
@@ -64,6 +65,7 @@ size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group); ///< dou
 typedef struct PliImplicit {
     PliLinearSolver solver;
     PliIterative iterative;
+    PliLinearSolver chosen; ///< for the present pattern: solver, or what AUTO came to
     PliBlockMatrix *matrix; ///< pattern sealed by pli_implicit_pattern when solver is PLI_SOLVE_LDL
     PliDense *dense;        ///< or this one, for groups of points that nearly all couple; NULL: never
     bool is_dense;          ///< which of the two holds the present pattern
