@@ -101,3 +101,19 @@ PliIndex pli_nearest_find(const PliNearest *n, const double p[3], bool (*accept)
     }
     return best;
 }
+
+void pli_nearest_within(const PliNearest *n, const double p[3], double radius, void (*fn)(PliIndex i, void *user), void *user)
+{
+    PliIndex lo[3], hi[3];
+    for (int d = 0; d < 3; ++d) {
+        lo[d] = cell_coordinate(n, p[d] - radius, d);
+        hi[d] = cell_coordinate(n, p[d] + radius, d);
+    }
+    for (PliIndex k = lo[2]; k <= hi[2]; ++k)
+        for (PliIndex j = lo[1]; j <= hi[1]; ++j)
+            for (PliIndex i = lo[0]; i <= hi[0]; ++i) {
+                const size_t c = ((size_t)k * n->cells[1] + j) * n->cells[0] + i;
+                for (PliIndex q = n->cell_first[c]; q < n->cell_first[c + 1]; ++q)
+                    if (v3_distance(p, n->x + 3 * (size_t)n->point[q]) <= radius) fn(n->point[q], user);
+            }
+}

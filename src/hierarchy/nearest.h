@@ -16,5 +16,7 @@ PliStatus pli_nearest_init(PliNearest *n, const PliHost *host, const double *x, 
 void pli_nearest_free(PliNearest *n);
 /// Index of the nearest point for which accept(i, user) holds (NULL: all); ties go to the lowest index. PLI_NONE if none.
 PliIndex pli_nearest_find(const PliNearest *n, const double p[3], bool (*accept)(PliIndex i, void *user), void *user);
+/// Calls fn for every point within `radius` of p, in an order that only depends on the points.
+void pli_nearest_within(const PliNearest *n, const double p[3], double radius, void (*fn)(PliIndex i, void *user), void *user);
 
 #endif

@@ -14,15 +14,15 @@ typedef struct Block {
     void **array;
     size_t count, size;
 } Block;
-enum { BLOCKS = 13 };
+enum { BLOCKS = 14 };
 
 static void blocks_of(PliWeightFit *f, Block out[BLOCKS])
 {
     const size_t n = f->h->point_count, t = f->h->tet_count, rows = 3 * n + 1;
 #define LIST(field, length) { (void **)&f->field, (length), sizeof *f->field }
-    const Block all[BLOCKS] = { LIST(row_of, n),   LIST(zone, t),     LIST(first, t + 1), LIST(column, f->entry_capacity), LIST(entry, 3 * f->entry_capacity),
-                                LIST(scale, t),    LIST(change, t),   LIST(bound, t),     LIST(lambda, rows),              LIST(r, rows),
-                                LIST(p, rows),     LIST(q, rows),     LIST(diagonal, rows) };
+    const Block all[BLOCKS] = { LIST(row_of, n),   LIST(near, n),     LIST(zone, t),     LIST(first, t + 1), LIST(column, f->entry_capacity), LIST(entry, 3 * f->entry_capacity),
+                                LIST(scale, t),    LIST(change, t),   LIST(bound, t),     LIST(descent, t),                LIST(direction, t),
+                                LIST(r, rows),     LIST(q, rows),     LIST(diagonal, rows) };
 #undef LIST
     memcpy(out, all, sizeof all);
 }
@@ -102,11 +102,26 @@ static PliIndex element_entries(const PliWeightFit *f, const PliActiveSet *s, Pl
     return n;
 }
 
-static bool touches_slave(const PliActiveSet *s, PliIndex tet)
+/// Where levels meet: a corner follows others, or part of the tetrahedron is covered by finer ones.
+static bool is_at_switch(const PliActiveSet *s, PliIndex tet, double volume)
 {
     for (int c = 0; c < 4; ++c)
         if (s->state[s->h->tets[4 * (size_t)tet + c]] != PLI_ACTIVE) return true;
-    return false;
+    return volume < (1.0 - 1e-9) * (double)s->h->tet_share[tet] * s->h->unit;
+}
+
+/// The zone: tetrahedra where levels meet, and one ring around them.
+static void mark_zone(PliWeightFit *f, const PliActiveSet *s, const double *volume)
+{
+    memset(f->near, 0, f->h->point_count);
+    for (PliIndex i = 0; i < s->element_count; ++i)
+        for (int c = 0; c < 4 && is_at_switch(s, s->element[i], volume[i]); ++c) f->near[f->h->tets[4 * (size_t)s->element[i] + c]] = 1;
+}
+
+static bool is_in_zone(const PliWeightFit *f, PliIndex tet)
+{
+    const PliIndex *c = f->h->tets + 4 * (size_t)tet;
+    return f->near[c[0]] || f->near[c[1]] || f->near[c[2]] || f->near[c[3]];
 }
 
 /// y = A y' for the free zone elements: rows gather scale * change * entry.
@@ -130,11 +145,12 @@ static void scatter(const PliWeightFit *f, const double *rows, double *unknown)
     }
 }
 
-/// Least-norm solution of A y = -r by conjugate gradients on A A^T with its diagonal; r is what is left, and lambda is used up.
-static void solve(PliWeightFit *f, double size)
+/// Least-norm least-squares solution of A y = -r by conjugate gradients on the normal equations (CGLS), rows scaled to unit diagonal:
+/// also right when some rows cannot be met together. y goes to `change`.
+static void solve(PliWeightFit *f)
 {
     const size_t n = 3 * (size_t)f->row_count + 1;
-    double *residual = f->r, *p = f->p, *q = f->q, *d = f->diagonal, largest = 0.0;
+    double *residual = f->r, *q = f->q, *d = f->diagonal;
     memset(d, 0, n * sizeof *d);
     for (PliIndex z = 0; z < f->zone_count; ++z) {
         if (f->bound[z]) continue;
@@ -143,32 +159,41 @@ static void solve(PliWeightFit *f, double size)
             for (int i = 0; i < 3; ++i) d[3 * (size_t)f->column[k] + i] += w * f->entry[3 * (size_t)k + i] * f->entry[3 * (size_t)k + i];
         d[n - 1] += w;
     }
-    // rows no free element can change (their integral is right, or cannot be helped) stay out
-    for (size_t i = 0; i < n; ++i) largest = fmax(largest, d[i] * (i + 1 == n ? 1.0 / (size * size) : 1.0));
-    for (size_t i = 0; i < n; ++i) d[i] = d[i] > 1e-12 * largest ? 1.0 / d[i] : 0.0;
-    memset(f->lambda, 0, n * sizeof *f->lambda);
-    for (size_t i = 0; i < n; ++i) residual[i] = d[i] == 0.0 ? 0.0 : -residual[i];
-    double rz = 0.0, start;
-    for (size_t i = 0; i < n; ++i) p[i] = d[i] * residual[i], rz += p[i] * residual[i];
-    start = rz;
-    for (int iteration = 0; iteration < ITERATIONS && rz > 1e-26 * start && rz > 0.0; ++iteration) {
-        scatter(f, p, f->change);
-        gather(f, f->change, q);
-        double pq = 0.0;
-        for (size_t i = 0; i < n; ++i) pq += p[i] * q[i];
-        if (!(pq > 0.0)) break;
-        const double alpha = rz / pq;
-        double next = 0.0;
-        for (size_t i = 0; i < n; ++i) {
-            f->lambda[i] += alpha * p[i];
-            residual[i] -= alpha * (d[i] == 0.0 ? 0.0 : q[i]);
-            next += d[i] * residual[i] * residual[i];
-        }
-        const double beta = next / rz;
-        rz = next;
-        for (size_t i = 0; i < n; ++i) p[i] = d[i] * residual[i] + beta * p[i];
+    // a row no free element can change stays out
+    for (size_t i = 0; i < n; ++i) d[i] = d[i] > 0.0 ? 1.0 / sqrt(d[i]) : 0.0;
+    for (size_t i = 0; i < n; ++i) residual[i] *= -d[i];
+    double *gradient = f->descent, *direction = f->direction;
+    for (size_t i = 0; i < n; ++i) q[i] = d[i] * residual[i];
+    scatter(f, q, gradient);
+    double gg = 0.0;
+    for (PliIndex z = 0; z < f->zone_count; ++z) {
+        f->change[z] = 0.0;
+        direction[z] = gradient[z];
+        gg += gradient[z] * gradient[z];
     }
-    scatter(f, f->lambda, f->change);
+    double start = 0.0, left = 0.0;
+    for (size_t i = 0; i < n; ++i) start += residual[i] * residual[i];
+    left = start;
+    for (int iteration = 0; iteration < ITERATIONS && left > 1e-28 * start && gg > 1e-24 * start; ++iteration) {
+        gather(f, direction, q);
+        double qq = 0.0;
+        for (size_t i = 0; i < n; ++i) q[i] *= d[i], qq += q[i] * q[i];
+        if (!(qq > 0.0)) break;
+        const double alpha = gg / qq;
+        for (PliIndex z = 0; z < f->zone_count; ++z) f->change[z] += alpha * direction[z];
+        left = 0.0;
+        for (size_t i = 0; i < n; ++i) {
+            residual[i] -= alpha * q[i];
+            left += residual[i] * residual[i];
+            q[i] = d[i] * residual[i];
+        }
+        scatter(f, q, gradient);
+        double next = 0.0;
+        for (PliIndex z = 0; z < f->zone_count; ++z) next += gradient[z] * gradient[z];
+        const double beta = next / gg;
+        gg = next;
+        for (PliIndex z = 0; z < f->zone_count; ++z) direction[z] = gradient[z] + beta * direction[z];
+    }
 }
 
 void pli_weightfit_apply(PliWeightFit *f, const PliActiveSet *s, double *volume)
@@ -177,17 +202,18 @@ void pli_weightfit_apply(PliWeightFit *f, const PliActiveSet *s, double *volume)
     choose_rows(f, s);
     f->residual = 0.0;
     if (f->row_count == 0 || s->slave_count == 0) return;
+    mark_zone(f, s, volume);
     f->zone_count = 0;
     f->first[0] = 0;
     for (PliIndex i = 0; i < s->element_count; ++i) {
-        if (!touches_slave(s, s->element[i])) continue;
+        if (!is_in_zone(f, s->element[i])) continue;
         const PliIndex at = f->first[f->zone_count];
         const PliIndex n = element_entries(f, s, s->element[i], f->column + at, f->entry + 3 * (size_t)at, (PliIndex)(f->entry_capacity - at));
         if (n == PLI_NONE) {
             f->skipped++;
             return;
         }
-        f->scale[f->zone_count] = sqrt(volume[i]);
+        f->scale[f->zone_count] = volume[i];
         f->bound[f->zone_count] = 0;
         f->zone[f->zone_count++] = i;
         f->first[f->zone_count] = at + n;
@@ -213,10 +239,10 @@ void pli_weightfit_apply(PliWeightFit *f, const PliActiveSet *s, double *volume)
         f->residual = 0.0;
         for (size_t i = 0; i < 3 * (size_t)f->row_count; ++i) f->residual = fmax(f->residual, fabs(f->r[i]) / (size * size));
         if (f->residual < 1e-13) return;
-        solve(f, size);
+        solve(f);
         // the free ones that would fall below their bound stay there from now on
         for (PliIndex z = 0; z < f->zone_count; ++z) {
-            const double whole = f->scale[z] * f->scale[z];
+            const double whole = f->scale[z];
             double next = volume[f->zone[z]] + f->scale[z] * f->change[z];
             if (!f->bound[z] && next < (1.0 + lowest) * whole) next = (1.0 + lowest) * whole, f->bound[z] = 1;
             volume[f->zone[z]] = next;

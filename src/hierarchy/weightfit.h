@@ -15,6 +15,7 @@ typedef struct PliWeightFit {
     const double *grad; ///< borrowed, gradients of corners 1, 2, 3, [tet_count, stride]
     size_t stride;
     PliIndex *row_of;   ///< per node: constraint number, or PLI_NONE
+    uint8_t *near;      ///< per node: touched by a tetrahedron where levels meet
     PliIndex *zone;     ///< positions in the element list whose weight may change
     PliIndex zone_count, row_count;
     PliIndex *first, *column; ///< per zone element: constraints ...
@@ -22,7 +23,8 @@ typedef struct PliWeightFit {
     size_t entry_capacity;
     double *scale, *change;   ///< per zone element: sqrt of the weight; unknown
     uint8_t *bound;           ///< per zone element: held at the lower bound
-    double *lambda, *r, *p, *q, *diagonal; ///< 3 per row, and one for the volume
+    double *descent, *direction;
+    double *r, *q, *diagonal; ///< 3 per row, and one for the volume
     double residual;   ///< largest ghost integral left, relative to size^2
     uint64_t skipped;  ///< cuts that did not fit the scratch
 } PliWeightFit;

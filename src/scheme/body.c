@@ -103,11 +103,12 @@ void pli_body_destroy(PliBody *b)
     if (!b) return;
     PliHost host = b->host;
     pli_contact_destroy(b->contact);
-    if (b->skin) PLI_FREE(&host, b->skin_before, 3 * (size_t)b->skin->point_count);
     pli_skin_destroy(b->skin);
     pli_block_matrix_destroy(b->implicit.matrix);
     pli_dense_destroy(b->implicit.dense);
     pli_elastic_destroy(b->system.elastic);
+    PLI_FREE(&host, b->filter, 9 * (size_t)b->fixed.active_capacity);
+    PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->fixed.active_capacity);
     pli_live_destroy(b);
     b->ops->destroy(b->self, &host);
     PLI_FREE(&host, b, 1);
@@ -209,8 +210,8 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     }
     const double begin = pli_cpu_ms();
     const uint64_t before = b->revision;
-    b->skin_is_kept = false;
-    if (!b->ops->announces) pli_body_before_events(b, s->x);
+    static const double origin[3] = { 0.0, 0.0, 0.0 };
+    if (!b->ops->announces) pli_body_before_event(b, s->x, origin, INFINITY);
     b->state = s;
     keep_fixed(b, s->x, b->fixed_x);
     keep_fixed(b, s->v, b->fixed_v);
@@ -219,10 +220,7 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     return_fixed(b, b->fixed_v, s->v);
     b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
-    if (changed && b->skin_is_kept) { // what the skin showed must still be what it shows
-        pli_body_skin_positions(b, s->x, b->skin->position);
-        b->stats.largest_jump = fmax(b->stats.largest_jump, pli_skin_absorb(b->skin, b->skin_before, b->skin->position));
-    }
+    pli_body_after_events(b, s->x);
     b->stats.adapt_ms = pli_cpu_ms() - begin;
     return changed;
 }
@@ -238,7 +236,9 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 
 static int substeps_for(const PliBody *b, double dt)
 {
-    const double h = pli_damped_step(b->def.courant * b->live.critical_step, b->def.material.damping);
+    // the filter is stable at several times the critical step; twice is what the paper takes
+    const double critical = (b->filter ? 2.0 : 1.0) * b->live.critical_step;
+    const double h = pli_damped_step(b->def.courant * critical, b->def.material.damping);
     int n = (int)ceil(dt / h - 1e-9);
     if (n < 1) n = 1;
     const int period = 1 << (b->ticks.group_count - 1);
@@ -393,8 +393,9 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         info.finite = info.cg_iterations >= 0;
         info.substeps = 1;
     } else {
-        info.substeps = substeps_for(b, dt);
-        pli_explicit_step(&b->system, &b->ticks, dt, info.substeps);
+        const int wanted = substeps_for(b, dt);
+        pli_body_update_filter(b, dt / wanted);
+        info.substeps = pli_explicit_step(&b->system, &b->ticks, dt, wanted);
     }
     stats->substep = dt / info.substeps;
     stats->solve_ms = pli_cpu_ms() - start;

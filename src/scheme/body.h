@@ -54,9 +54,15 @@ struct PliBody {
     PliIndex point_capacity;
     double *work;
 
+    double *filter, *filter_stiffness; ///< 9 per active point: of the explicit step, and df/dx of the point at rest; NULL: off
+    uint64_t filter_revision;
+    double filter_step;
+
     PliSkin *skin;
-    double *skin_before;
-    bool skin_is_kept; ///< skin_before holds what was shown before the events of this step
+    double *contact_x;       ///< per dof: where it was when contact last looked ...
+    uint64_t *contact_look;  ///< ... which was that look, counted from 1
+    uint64_t looks;
+    PliTool tool_last[PLI_TOOL_MAX];
     PliContact *contact;
     PliTool *tools;
     int tool_count;
@@ -83,8 +89,11 @@ void pli_live_tangent(const PliBody *body);
 // body_rows.c
 void pli_body_rows_begin(PliBody *body);
 void pli_body_rows_correct(PliBody *body, double t, double h, double *x, double *v);
+// body_filter.c
+void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+void pli_body_after_events(PliBody *body, double *x); ///< what the skin showed is still what it shows
 void pli_body_contact_begin(PliBody *body, double dt);
 void pli_body_skin_compose(const PliBody *body);
 

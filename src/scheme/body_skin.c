@@ -14,8 +14,7 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
     for (PliIndex i = 0; i < 3 * tri_count; ++i)
         if (tris[i] >= point_count) return pli_refuse(err, PLI_BAD_MESH, "skin triangle %u uses point %u of %u", i / 3, tris[i], point_count);
     PliTransfer *base = pli_transfer_create(&b->host, point_count, (size_t)point_count * LOCATE_MAX);
-    double *before = PLI_NEW(&b->host, 3 * (size_t)point_count, double);
-    if (!base || !before) goto no_memory;
+    if (!base) goto no_memory;
     pli_transfer_clear(base, b->fixed.dof_count);
     for (PliIndex i = 0; i < point_count; ++i) {
         PliIndex column[LOCATE_MAX];
@@ -23,7 +22,6 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
         const double *p = points + 3 * (size_t)i;
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) {
             pli_transfer_destroy(base);
-            PLI_FREE(&b->host, before, 3 * (size_t)point_count);
             return pli_refuse(err, PLI_BAD_MESH, "skin point %u is not finite", i);
         }
         const PliIndex count = b->ops->locate(b->self, p, column, weight, LOCATE_MAX);
@@ -32,17 +30,14 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
     PliSkin *skin = pli_skin_create(&b->host, b->fixed.dof_count, points, point_count, tris, tri_count, base);
     base = NULL; // the skin's, also when it could not be made
     if (!skin) goto no_memory;
-    if (b->skin) PLI_FREE(&b->host, b->skin_before, 3 * (size_t)b->skin->point_count);
     pli_skin_destroy(b->skin);
     pli_contact_destroy(b->contact);
     b->contact = NULL;
     b->skin = skin;
-    b->skin_before = before;
     if (b->tool_count) return pli_body_set_tools(b, b->tools, b->tool_count, err);
     return PLI_OK;
 no_memory:
     pli_transfer_destroy(base);
-    PLI_FREE(&b->host, before, 3 * (size_t)point_count);
     return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a skin of %u points", point_count);
 }
 
@@ -62,6 +57,7 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
     }
     b->tools = tools;
     b->tool_count = count;
+    b->looks = 0; // other tools: every point has to be looked at again
     return PLI_OK;
 }
 
@@ -94,17 +90,41 @@ const uint8_t *pli_body_skin_level(const PliBody *b)
     return b->skin->level;
 }
 
-/// Points of the skin from active values; `full` is scratch of dof_count Vec3 that holds those.
-static void evaluate_skin(const PliBody *b, double *full, double *points)
+// ---- places of points ----------------------------------------------------------------------------------------------------
+
+/// The listed points (NULL: all) with their offsets, from active values in x, whose passive entries are written. Schemes that can
+/// follow only work out what the points need.
+static void evaluate_points(const PliBody *b, const PliIndex *list, PliIndex count, double *x, double *points)
 {
-    const PliSkin *skin = b->skin;
-    if (b->ops->follow) {
-        b->ops->follow(b->self, skin->dof, skin->used_dofs, full);
-        pli_rows_apply(pli_transfer_rows(skin->base), full, points);
-    } else {
-        pli_rows_apply(pli_body_skin_rows(b), full, points);
+    PliSkin *skin = b->skin;
+    if (!list && !b->ops->follow) {
+        pli_rows_apply(pli_body_skin_rows(b), x, points);
+        for (size_t i = 0; i < 3 * (size_t)skin->point_count; ++i) points[i] += skin->offset[i];
+        return;
     }
-    for (size_t i = 0; i < 3 * (size_t)skin->point_count; ++i) points[i] += skin->offset[i];
+    const PliRows base = pli_transfer_rows(skin->base);
+    if (!b->ops->follow) {
+        pli_body_skin_compose(b);
+        for (PliIndex n = 0; n < count; ++n) pli_skin_point(skin, list[n], x, points + 3 * (size_t)list[n]);
+        return;
+    }
+    if (!list) {
+        b->ops->follow(b->self, skin->dof, skin->used_dofs, x);
+    } else {
+        PliIndex used = 0;
+        for (PliIndex n = 0; n < count; ++n)
+            for (PliIndex k = base.first[list[n]]; k < base.first[list[n] + 1]; ++k)
+                if (skin->dense[base.column[k]] == 0.0) skin->dense[base.column[k]] = 1.0, skin->touched[used++] = base.column[k];
+        for (PliIndex n = 0; n < used; ++n) skin->dense[skin->touched[n]] = 0.0;
+        b->ops->follow(b->self, skin->touched, used, x);
+    }
+    const PliIndex last = list ? count : skin->point_count;
+    for (PliIndex n = 0; n < last; ++n) {
+        const PliIndex i = list ? list[n] : n;
+        double *p = points + 3 * (size_t)i;
+        v3_copy(p, skin->offset + 3 * (size_t)i);
+        for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
+    }
 }
 
 void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
@@ -112,15 +132,38 @@ void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
     if (!b->skin) return;
     b->skin->in_use = true;
     for (PliIndex i = 0; i < b->system.active_count; ++i) v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], x + 3 * (size_t)b->live.dof[i]);
-    evaluate_skin(b, b->full_x, points);
+    evaluate_points(b, NULL, 0, b->full_x, points);
 }
 
-void pli_body_before_events(PliBody *b, const double *x)
+static void keep_point(PliIndex i, void *user)
 {
-    if (b->skin_is_kept || !b->skin || !b->skin->in_use) return;
-    pli_body_skin_positions(b, x, b->skin_before);
-    b->skin_is_kept = true;
+    PliSkin *skin = user;
+    if (skin->is_kept[i]) return;
+    skin->is_kept[i] = 1;
+    skin->kept[skin->kept_count++] = i;
 }
+
+void pli_body_before_event(PliBody *b, double *x, const double centre[3], double radius)
+{
+    PliSkin *skin = b->skin;
+    if (!skin || !skin->in_use) return;
+    const PliIndex first = skin->kept_count;
+    if (isinf(radius))
+        for (PliIndex i = 0; i < skin->point_count; ++i) keep_point(i, skin);
+    else
+        pli_nearest_within(&skin->near, centre, radius, keep_point, skin);
+    evaluate_points(b, skin->kept + first, skin->kept_count - first, x, skin->before);
+}
+
+void pli_body_after_events(PliBody *b, double *x)
+{
+    PliSkin *skin = b->skin;
+    if (!skin || skin->kept_count == 0) return;
+    evaluate_points(b, skin->kept, skin->kept_count, x, skin->position);
+    b->stats.largest_jump = fmax(b->stats.largest_jump, pli_skin_absorb(skin));
+}
+
+// ---- contact -----------------------------------------------------------------------------------------------------------------
 
 /// The composed row of one skin point, in compact positions.
 static PliIndex point_row(PliBody *b, PliIndex i, PliIndex column[PLI_SKIN_ROW])
@@ -136,7 +179,31 @@ static PliIndex point_row(PliBody *b, PliIndex i, PliIndex column[PLI_SKIN_ROW])
     return skin->entries[i];
 }
 
-// Points that a tool may reach during the step: its present distance against what both can move, with a margin.
+/// How far the active points and the tools have moved since contact last looked; INFINITY when that cannot be known.
+static double moved_since_last_look(PliBody *b)
+{
+    double most = 0.0;
+    const uint64_t last = b->looks++;
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        const PliIndex dof = b->live.dof[i];
+        if (b->contact_look[dof] == last) most = fmax(most, v3_distance(b->live.x + 3 * (size_t)i, b->contact_x + 3 * (size_t)dof));
+        v3_copy(b->contact_x + 3 * (size_t)dof, b->live.x + 3 * (size_t)i);
+        b->contact_look[dof] = b->looks;
+    }
+    most *= 2.0; // a point is a sum of active ones with weights that may be negative
+    double tools = 0.0;
+    for (int t = 0; t < b->tool_count; ++t) {
+        const PliTool *now = &b->tools[t], *old = &b->tool_last[t];
+        if (last == 0 || now->shape != old->shape || (now->shape == PLI_TOOL_PLANE && v3_distance(now->other, old->other) > 0.0)) return INFINITY;
+        double d = v3_distance(now->position, old->position) + fmax(0.0, now->radius - old->radius);
+        if (now->shape == PLI_TOOL_CAPSULE) d += v3_distance(now->other, old->other);
+        tools = fmax(tools, d);
+    }
+    return most + tools;
+}
+
+// Points that a tool may reach during the step: its present distance against what both can move, with a margin. A point whose
+// distance was larger than all that has moved since then need not be looked at.
 void pli_body_contact_begin(PliBody *b, double dt)
 {
     PliContact *c = b->contact;
@@ -148,23 +215,40 @@ void pli_body_contact_begin(PliBody *b, double dt)
     c->stiffness = b->def.integrator == PLI_IMPLICIT ? 50.0 * b->def.material.young / b->size : 0.0;
     pli_contact_begin(c, b->live.inv_mass, dt);
     if (!b->ops->rows) (void)pli_body_skin_rows(b);
-    double fastest = 0.0;
+    double fastest = 0.0, reach[PLI_TOOL_MAX], longest = 0.0;
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
         fastest = fmax(fastest, v3_dot(b->live.v + 3 * (size_t)i, b->live.v + 3 * (size_t)i));
         v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], b->live.x + 3 * (size_t)i);
     }
-    fastest = sqrt(fastest);
-    evaluate_skin(b, b->full_x, skin->position);
+    for (int t = 0; t < b->tool_count; ++t) {
+        reach[t] = dt * (sqrt(fastest) + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
+        longest = fmax(longest, reach[t]);
+    }
+    const double moved = moved_since_last_look(b);
+    if (isinf(moved))
+        pli_skin_wake(skin);
+    else
+        skin->motion += moved;
+    PliIndex awake = 0;
     for (PliIndex i = 0; i < skin->point_count; ++i)
+        if (!(skin->wake[i] - skin->motion > longest)) skin->kept[awake++] = i; // borrowed: no event is going on
+    evaluate_points(b, skin->kept, awake, b->full_x, skin->position);
+    for (PliIndex n = 0; n < awake; ++n) {
+        const PliIndex i = skin->kept[n];
+        double nearest = INFINITY;
         for (int t = 0; t < b->tool_count; ++t) {
-            double n[3];
-            const double reach = dt * (fastest + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
-            if (pli_tool_distance(&b->tools[t], 0.0, skin->position + 3 * (size_t)i, n) > reach) continue;
+            double normal[3];
+            const double distance = pli_tool_distance(&b->tools[t], 0.0, skin->position + 3 * (size_t)i, normal);
+            nearest = fmin(nearest, distance);
+            if (distance > reach[t]) continue;
             PliIndex column[PLI_SKIN_ROW];
             const PliIndex entries = point_row(b, i, column);
             (void)pli_contact_add(c, i, t, column, skin->weight + (size_t)i * PLI_SKIN_ROW, entries, skin->offset + 3 * (size_t)i, skin->area[i],
                                   b->live.x);
         }
+        skin->wake[i] = skin->motion + nearest;
+    }
+    memcpy(b->tool_last, b->tools, (size_t)b->tool_count * sizeof *b->tools);
 }
 
 // Outside forces on the finest level, for schemes that judge coefficients that are passive now: the host's, and the pressure of

@@ -77,7 +77,7 @@ typedef struct PliSchemeOps {
     void (*follow)(void *self, const PliIndex *dof, PliIndex count, double *x);
     /// Rows of which only the listed ones have to be right.
     PliRows (*rows)(void *self, const PliIndex *dof, PliIndex count);
-    bool announces; ///< adapt calls pli_body_before_events before it changes anything; otherwise the body expects a change each time
+    bool announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
     /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
@@ -94,8 +94,9 @@ const PliSchemeStatic *pli_body_static(const PliBody *body);
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a direct solver.
 void pli_body_recut(PliBody *body);
 uint64_t pli_body_revision(const PliBody *body);
-/// Remembers what the skin shows, so that an event does not move it. x as given to adapt; calls after the first do nothing.
-void pli_body_before_events(PliBody *body, const double *x);
+/// Remembers what the skin shows within `radius` of `centre` (at rest), so that an event there does not move it. x as given to
+/// adapt; passive entries are written.
+void pli_body_before_event(PliBody *body, double *x, const double centre[3], double radius);
 /// The live system of the present cut (compact numbers) and the map from compact points to dofs.
 PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.
@@ -103,6 +104,9 @@ void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v
 const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
 const PliState *pli_body_state(const PliBody *body); ///< the host's, inside adapt
 const PliTool *pli_body_tools(const PliBody *body, int *count);
+/// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).
+/// Once, right after creation: allocates.
+PliStatus pli_body_set_explicit(PliBody *body, bool filter, double speed_change);
 PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count events, energies, refusals here
 PliBodyDef *pli_body_def_mutable(PliBody *body);
 

@@ -25,6 +25,7 @@ static int blocks_of(PliTetLod *t, Block out[BLOCKS])
         LIST(new_x, 3 * n),     LIST(position_stamp, n), LIST(gradient_stamp, e), LIST(seen_stamp, e),     LIST(gradient, 9 * e),
         LIST(carrier, n),       LIST(carrier_mass, n),   LIST(carrier_old, 3 * n), LIST(dof_mass, n),      LIST(change, 3 * n),
         LIST(patch_mass, n),    LIST(saved_v, 3 * n),    LIST(element, e),      LIST(element_volume, e), LIST(started, n),
+        LIST(last_score, n),    LIST(look_again, n),
     };
 #undef LIST
     _Static_assert(sizeof all / sizeof *all <= BLOCKS, "room for every array");
@@ -58,9 +59,10 @@ static void tetlod_reset(void *self)
     PliTetLod *t = self;
     (void)pli_activeset_reset(t->set, t->start_level); // succeeded at creation
     pli_criterion_reset(&t->criterion);
+    memset(t->look_again, 0, t->h->point_count * sizeof *t->look_again);
     pli_governor_reset(&t->governor);
     pli_tetlod_count_buckets(t);
-    t->bank = 0.0;
+    t->bank = t->time = 0.0;
 }
 
 static void tetlod_cut(void *self, PliCut *cut)
@@ -153,6 +155,8 @@ static PliStatus check_def(const PliTetLodDef *def, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: ramp and fit_weights belong to the variational coupling, not to the paper's");
     if (def->base.criterion.kind == PLI_BY_VELOCITY)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: the velocity criterion is for frames; take strain jump, force, contact, camera or region");
+    if (def->base.integrator == PLI_IMPLICIT && (def->filter || def->speed_change > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: filter and speed_change are options of explicit steps, not of the implicit integrator");
     if (!(def->speed_change >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: speed_change must be >= 0 m/s, not %g", def->speed_change);
     return PLI_OK;
 }
@@ -286,6 +290,10 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
         .surface_tri_count = t->surface_tri_count,
     };
     PliBody *body = pli_body_create(host, &base, &tetlod_ops, t, &fixed, err);
-    if (body) pli_body_system(body, NULL)->drop_slave_forces = def->coupling == PLI_PAPER;
-    return body;
+    if (!body) return NULL;
+    pli_body_system(body, NULL)->drop_slave_forces = def->coupling == PLI_PAPER;
+    if (pli_body_set_explicit(body, def->filter, def->speed_change) == PLI_OK) return body;
+    pli_body_destroy(body);
+    pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for the filter");
+    return NULL;
 }

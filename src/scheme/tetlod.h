@@ -44,6 +44,8 @@ typedef struct PliTetLod {
     double *old_x, *old_v;  ///< per node, values before the event where rows change
     double *new_x;          ///< per node, memo of the present positions
     uint32_t *position_stamp, *gradient_stamp, *seen_stamp, stamp, judgement, seen;
+    float *last_score;      ///< strain jump against its threshold, when it was last worked out ...
+    uint32_t *look_again;   ///< ... and the decision at which it is next
     double *gradient;       ///< [tet_count, 9], memo of deformation gradients
     PliIndex *carrier;
     double *carrier_mass, *carrier_old, *dof_mass, *change;
@@ -52,6 +54,8 @@ typedef struct PliTetLod {
     double *element_volume; ///< what they weighed before
     PliIndex *started, started_count; ///< nodes that became active in this decision
     double bank;            ///< J, energy events have removed and not given back
+    double reference_energy; ///< J, elastic and kinetic energy at this decision; negative: not asked for yet
+    double time;            ///< s since reset
 } PliTetLod;
 
 // tetlod_judge.c

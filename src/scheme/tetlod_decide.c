@@ -18,7 +18,8 @@ typedef struct Decision {
 static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
 {
     d->events++;
-    pli_body_before_events(d->body, d->x);
+    // what follows the node, directly or through others, lies within a few of its own sizes
+    pli_body_before_event(d->body, d->x, d->t->h->x + 3 * (size_t)node, 2.0 * d->t->h->size[node]);
     const PliEventResult r = pli_tetlod_event(d->t, d->body, d->x, d->v, node, split, forced, d->most_work, d->dt);
     d->changed |= r == PLI_EVENT_DONE;
     PliTetLod *t = d->t;
@@ -92,6 +93,7 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     const PliBodyDef *def = pli_body_def(body);
     const PliCriterionDef *c = &def->criterion;
     const PliStats *stats = pli_body_stats_mutable(body);
+    t->time += dt;
     const bool due = pli_criterion_due(&t->criterion, c, dt);
     if (c->budget_ms > 0.0 && stats->steps > 0)
         pli_governor_learn(&t->governor, pli_tetlod_work(t, def, dt), stats->solve_ms, fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
@@ -103,12 +105,13 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     t->set->revision = pli_body_revision(body) + 1; // the cut that will show what changes now
     t->density = def->material.density;
     t->started_count = 0;
+    t->reference_energy = -1.0;
     pli_activeset_list(t->set);
     pli_criterion_begin(&t->criterion, c);
     pli_tetlod_judge(t, body, x);
 
     const double judged = pli_cpu_ms();
-    if (work(&d) > d.most_work) force_merges(&d, 0.95 * d.most_work, INFINITY);
+    if (isfinite(d.most_work) && work(&d) > d.most_work) force_merges(&d, 0.95 * d.most_work, INFINITY);
     volunteer_merges(&d);
     splits(&d);
     // a tool that arrives may need all levels at once

@@ -147,6 +147,20 @@ static double elastic_change(PliTetLod *t, const PliElastic *elastic, const doub
 
 static double unit_mass(const PliTetLod *t) { return t->h->unit * t->density; }
 
+/// A patch of a few nodes may lie on a line, and then nothing can turn it: take in the active nodes around.
+static void widen_patch(PliTetLod *t)
+{
+    PliActiveSet *s = t->set;
+    if (s->patch_count >= 16) return;
+    for (PliIndex i = 0; i < s->dirty_count; ++i)
+        for (int c = 0; c < 4; ++c) {
+            const PliIndex node = t->h->tets[4 * (size_t)s->dirty[i] + c];
+            if (s->state[node] == PLI_ACTIVE) pli_activeset_add_patch(s, node, true);
+            for (PliIndex k = s->row_first[node]; s->valid[node] && k < s->row_first[node] + s->row_count[node]; ++k)
+                pli_activeset_add_patch(s, s->column[k], true);
+        }
+}
+
 /// Steps 2 and 3 of the handover. @return kinetic plus gravity energy gained, J.
 static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
 {
@@ -155,6 +169,7 @@ static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
     const uint8_t *fixed = pli_body_fixed(body);
     const double *g = pli_body_def(body)->gravity;
 
+    widen_patch(t);
     // the patch as it was: nodes that stopped still have their values in x and v, new ones had no mass
     bool clamped = false;
     for (PliIndex i = 0; i < s->patch_count; ++i) {
@@ -194,6 +209,19 @@ static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
     return after.kinetic - before.kinetic - v3_dot(g, lifted);
 }
 
+/// Energy an event may add beyond what the motion of its patch can pay for: never more than events have removed before, and a
+/// ten-thousandth of the body's energy a second. Without it a body at rest under load could never coarsen.
+static bool afford(PliTetLod *t, PliBody *body, const double *x, const double *v, double unpaid)
+{
+    if (unpaid > t->bank) return false;
+    if (!(t->reference_energy >= 0.0)) { // once a decision, and only if somebody asks
+        const PliEnergy e = pli_body_energy(body, x, v);
+        t->reference_energy = e.elastic + e.kinetic;
+    }
+    const double most = (2e-4 + 1e-4 * t->time) * t->reference_energy;
+    return pli_body_stats_mutable(body)->energy_added + unpaid <= most;
+}
+
 /// Step 4. @return false when the event would add energy that nothing can pay for and it is not forced.
 static bool settle_energy(PliTetLod *t, PliBody *body, const double *x, double *v, double gained, bool forced)
 {
@@ -205,12 +233,17 @@ static bool settle_energy(PliTetLod *t, PliBody *body, const double *x, double *
         return true;
     }
     const uint8_t *fixed = pli_body_fixed(body);
-    for (PliIndex i = 0; i < s->patch_count; ++i)
+    int64_t units = 0;
+    for (PliIndex i = 0; i < s->patch_count; ++i) {
         if (fixed[s->patch[i]]) t->patch_mass[i] = 0.0; // prescribed motion pays nothing
+        units += s->patch_mass[i] > 0 ? s->patch_mass[i] : 0;
+    }
     const PliPatch patch = { s->patch, t->patch_mass, s->patch_count };
     const double unpaid = pli_handover_cap(&patch, gained, x, v);
-    if (unpaid <= 0.0) return true;
-    if (unpaid <= t->bank) {
+    // a strain of 1e-12: rounding, of a body at rest for example
+    const double rounding = 1e-24 * pli_body_def(body)->material.young * (double)units * t->h->unit;
+    if (unpaid <= rounding) return true;
+    if (afford(t, body, x, v, unpaid)) {
         t->bank -= unpaid;
         stats->energy_added += unpaid;
         return true;
@@ -245,7 +278,7 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
     for (PliIndex i = 0; i < s->dirty_count; ++i) move_bucket(t, s->dirty[i], s->dirty_volume[i] > 0.0, s->volume[s->dirty[i]] > 0.0);
 
     PliEventResult result = PLI_EVENT_DONE;
-    if (split && pli_tetlod_work(t, pli_body_def(body), dt) > most_work) {
+    if (split && isfinite(most_work) && pli_tetlod_work(t, pli_body_def(body), dt) > most_work) {
         result = PLI_EVENT_TOO_COSTLY;
     } else {
         start_new_nodes(t, pli_body_fixed(body), x, v);
@@ -263,6 +296,7 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
         pli_activeset_undo(s);
         return result;
     }
+    for (PliIndex i = 0; i < s->changed_count; ++i) t->look_again[s->changed[i]] = 0;
     PliStats *stats = pli_body_stats_mutable(body);
     if (split) {
         pli_criterion_note_refined(&t->criterion, node);

@@ -92,12 +92,31 @@ static double force_score(const Judge *j, PliIndex node)
     return v3_norm(f) * size * size / (j->mu * (double)volume * t->h->unit * j->def->criterion.threshold);
 }
 
+/// Decisions until a node is looked at again: what is far from both thresholds will not cross one at once.
+static uint32_t rest_after(double score, bool active)
+{
+    if (active) return score > 0.7 ? 1 : score > 0.35 ? 2 : 4;
+    return score > 0.8 ? 4 : score > 0.55 ? 2 : 1;
+}
+
+/// The strain jump is the expensive score: kept for a few decisions where it does not matter now. (Contact is never kept.)
+static double jump_score(const Judge *j, PliIndex node)
+{
+    PliTetLod *t = j->t;
+    if (t->criterion.decision >= t->look_again[node]) {
+        const double score = strain_jump(t, j->x, node) / j->def->criterion.threshold;
+        t->last_score[node] = (float)score;
+        t->look_again[node] = t->criterion.decision + rest_after(score, t->set->state[node] == PLI_ACTIVE);
+    }
+    return t->last_score[node];
+}
+
 static double score_of(const Judge *j, PliIndex node)
 {
     const PliCriterionDef *c = &j->def->criterion;
     double score = 0.0;
     switch (c->kind) {
-    case PLI_BY_STRAIN_JUMP: score = strain_jump(j->t, j->x, node) / c->threshold; break;
+    case PLI_BY_STRAIN_JUMP: score = jump_score(j, node); break;
     case PLI_BY_FORCE: score = force_score(j, node); break;
     case PLI_BY_CAMERA: return pli_score_camera(c, position(j->t, j->x, node), j->t->h->size[node]);
     case PLI_BY_REGION: return pli_score_region(c, position(j->t, j->x, node));

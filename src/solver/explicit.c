@@ -27,16 +27,31 @@ static void add_tick_forces(PliSystem *s, const PliTicks *ticks, int k, const do
     }
 }
 
-static void kick(PliSystem *s, double h)
+// returns the largest change of speed, m/s
+static double kick(PliSystem *s, double h)
 {
     const double drag = 1.0 / (1.0 + h * s->mass_damping);
+    double most = 0.0;
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const double w = s->inv_mass[i];
         if (w == 0.0) continue;
         const double *f = s->f + 3 * (size_t)i;
-        double *v = s->v + 3 * (size_t)i;
-        for (int d = 0; d < 3; ++d) v[d] = (v[d] + h * w * (f[d] + s->load[i] * s->gravity[d])) * drag;
+        double *v = s->v + 3 * (size_t)i, g[3];
+        if (s->filter) {
+            // gravity bypasses the filter, which would make heavy bodies fall slower
+            const double *a = s->filter + 9 * (size_t)i;
+            for (int d = 0; d < 3; ++d) g[d] = a[3 * d] * f[0] + a[3 * d + 1] * f[1] + a[3 * d + 2] * f[2];
+            f = g;
+        }
+        double change = 0.0;
+        for (int d = 0; d < 3; ++d) {
+            const double dv = h * w * (f[d] + s->load[i] * s->gravity[d]);
+            v[d] = (v[d] + dv) * drag;
+            change += dv * dv;
+        }
+        if (change > most) most = change;
     }
+    return sqrt(most);
 }
 
 static void drift(PliSystem *s, double h)
@@ -45,23 +60,39 @@ static void drift(PliSystem *s, double h)
     for (size_t i = 0; i < n; ++i) s->x[i] += h * s->v[i];
 }
 
-void pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int substeps)
+static double substep(PliSystem *s, const PliTicks *ticks, int k, double t, double h)
 {
-    const double h = dt / substeps;
     const bool viscous = s->material_damping > 0.0;
     const size_t n = 3 * (size_t)s->active_count;
-    for (int k = 0; k < substeps; ++k) {
-        pli_system_spread(s, s->x);
-        if (viscous || s->add_force) pli_system_spread(s, s->v);
-        add_tick_forces(s, ticks, k, viscous ? s->v : NULL);
-        if (s->add_force) s->add_force(s->self, k * h, h, s->x, s->v, s->f);
-        pli_system_gather(s, s->f);
-        if (s->f_ext)
-            for (size_t i = 0; i < n; ++i) s->f[i] += s->f_ext[i];
-        kick(s, h);
-        drift(s, h);
-        if (s->correct) s->correct(s->self, (k + 1) * h, h, s->x, s->v);
+    pli_system_spread(s, s->x);
+    if (viscous || s->add_force) pli_system_spread(s, s->v);
+    add_tick_forces(s, ticks, k, viscous ? s->v : NULL);
+    if (s->add_force) s->add_force(s->self, t, h, s->x, s->v, s->f);
+    pli_system_gather(s, s->f);
+    if (s->f_ext)
+        for (size_t i = 0; i < n; ++i) s->f[i] += s->f_ext[i];
+    const double change = kick(s, h);
+    drift(s, h);
+    if (s->correct) s->correct(s->self, t + h, h, s->x, s->v);
+    return change;
+}
+
+int pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int substeps)
+{
+    // a block is one round of all tick groups; time runs in eighths of a block, so that halved blocks stay aligned
+    const int period = 1 << (ticks->group_count - 1), total = substeps / period * 8;
+    int halvings = s->halvings, made = 0;
+    for (int eighths = 0; eighths < total;) {
+        const double h = dt / substeps / (1 << halvings), start = dt * eighths / total;
+        double most = 0.0;
+        for (int k = 0; k < period; ++k, ++made) most = fmax(most, substep(s, ticks, k, start + k * h, h));
+        eighths += 8 >> halvings;
+        if (s->speed_change <= 0.0) continue;
+        if (most > s->speed_change && halvings < 3) ++halvings;
+        else if (most < 0.25 * s->speed_change && halvings > 0 && eighths % (16 >> halvings) == 0) --halvings;
     }
+    s->halvings = halvings;
     pli_system_spread(s, s->x);
     pli_system_spread(s, s->v);
+    return made;
 }

@@ -31,6 +31,10 @@ typedef struct PliSystem {
     bool force_ready; ///< f holds the elastic forces at x and v already; the next implicit step takes them and clears this
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *work;        ///< lent scratch, pli_implicit_workspace doubles
+    // explicit only
+    const double *filter; ///< semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off
+    double speed_change;  ///< m/s a point may change its speed by in one substep before substeps are halved; 0: off
+    int halvings;         ///< of the substep, at the moment
 
     // ---- hooks, NULL when there is nothing to do -------------------------------------------------------------------
     /// f += forces that depend on the state, on active and slave points; `t` is the time since the start of the step.
@@ -55,7 +59,8 @@ typedef struct PliTicks {
 } PliTicks;
 /// Symplectic Euler with `substeps` equal drifts (a multiple of 2^(groups-1)). Every position drifts in every substep; an
 /// element kicks its corners with its own power-of-two impulse, which keeps momentum (asynchronous variational integrator).
-void pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int substeps);
+/// @return substeps made, more than asked for where speed_change halved them.
+int pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int substeps);
 /// The largest stable step of an oscillator whose undamped limit is h, with stiffness-proportional damping beta.
 double pli_damped_step(double h, double beta);
 

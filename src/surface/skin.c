@@ -43,9 +43,16 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->dense = PLI_NEW(host, dof_count, double);
     s->touched = PLI_NEW(host, dof_count, PliIndex);
     s->dof = PLI_NEW(host, dof_count, PliIndex);
+    s->rest = PLI_NEW(host, 3 * n, double);
+    s->before = PLI_NEW(host, 3 * n, double);
+    s->wake = PLI_NEW(host, n, double);
+    s->kept = PLI_NEW(host, n, PliIndex);
+    s->is_kept = PLI_NEW(host, n, uint8_t);
+    if (s->rest) memcpy(s->rest, points, 3 * n * sizeof *points);
     s->packed = pli_transfer_create(host, point_count, slots);
     if (!s->tris || !s->column || !s->weight || !s->entries || !s->stamp || !s->offset || !s->position || !s->area ||
-        !s->level || !s->dense || !s->touched || !s->dof || !s->packed) {
+        !s->level || !s->dense || !s->touched || !s->dof || !s->packed || !s->rest || !s->before || !s->wake || !s->kept || !s->is_kept ||
+        pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
         pli_skin_destroy(s);
         return NULL;
     }
@@ -77,15 +84,30 @@ void pli_skin_destroy(PliSkin *s)
     PLI_FREE(&host, s->dense, s->dof_count);
     PLI_FREE(&host, s->touched, s->dof_count);
     PLI_FREE(&host, s->dof, s->dof_count);
+    pli_nearest_free(&s->near);
+    PLI_FREE(&host, s->rest, 3 * n);
+    PLI_FREE(&host, s->before, 3 * n);
+    PLI_FREE(&host, s->wake, n);
+    PLI_FREE(&host, s->kept, n);
+    PLI_FREE(&host, s->is_kept, n);
     pli_transfer_destroy(s->packed);
     pli_transfer_destroy(s->base);
     PLI_FREE(&host, s, 1);
+}
+
+void pli_skin_wake(PliSkin *s)
+{
+    s->motion = 0.0;
+    memset(s->wake, 0, s->point_count * sizeof *s->wake);
 }
 
 void pli_skin_reset(PliSkin *s)
 {
     memset(s->offset, 0, 3 * (size_t)s->point_count * sizeof *s->offset);
     memset(s->stamp, 0, s->point_count * sizeof *s->stamp);
+    pli_skin_wake(s);
+    memset(s->is_kept, 0, s->point_count);
+    s->kept_count = 0;
     s->packed_revision = 0;
     s->largest_offset = 0.0;
 }
@@ -173,21 +195,22 @@ PliRows pli_skin_rows(PliSkin *s, uint64_t now)
     return pli_transfer_rows(s->packed);
 }
 
-double pli_skin_absorb(PliSkin *s, const double *before, const double *after)
+double pli_skin_absorb(PliSkin *s)
 {
     double jump = 0.0;
-    s->largest_offset = 0.0;
-    for (PliIndex i = 0; i < s->point_count; ++i) {
-        double *o = s->offset + 3 * (size_t)i, left[3];
-        const double *old = before + 3 * (size_t)i, *now = after + 3 * (size_t)i;
+    for (PliIndex n = 0; n < s->kept_count; ++n) {
+        const size_t i = 3 * (size_t)s->kept[n];
+        double *o = s->offset + i, left[3];
         for (int d = 0; d < 3; ++d) {
-            const double plain = now[d] - o[d];
-            o[d] += old[d] - now[d];
-            left[d] = plain + o[d] - old[d];
+            const double plain = s->position[i + d] - o[d];
+            o[d] += s->before[i + d] - s->position[i + d];
+            left[d] = plain + o[d] - s->before[i + d];
         }
         jump = fmax(jump, v3_norm(left));
         s->largest_offset = fmax(s->largest_offset, v3_norm(o));
+        s->is_kept[s->kept[n]] = 0;
     }
+    s->kept_count = 0;
     return jump;
 }
 

@@ -8,6 +8,8 @@
 
 #include <pliant/transfer.h>
 
+#include "hierarchy/nearest.h"
+
 enum { PLI_SKIN_ROW = 96 }; ///< most active coefficients one skin point may depend on
 
 typedef struct PliSkin {
@@ -17,6 +19,14 @@ typedef struct PliSkin {
     PliTransfer *base;     ///< points from coefficients of the finest level
     PliIndex *dof, used_dofs; ///< the coefficients `base` uses, ascending
     bool in_use;           ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
+    double *rest;          ///< m, shape [point_count, 3]
+    PliNearest near;       ///< over rest
+    PliIndex *kept, kept_count; ///< points whose shown place `before` holds until the events of a step are over
+    uint8_t *is_kept;
+    double *before;        ///< m
+    /// What the skin and the tools have moved since the start, and per point the value of it at which a tool could touch: points
+    /// far from every tool are not looked at. m
+    double motion, *wake;
     PliIndex *column;      ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
     double *weight;
     PliIndex *entries;     ///< used part of each composed row
@@ -47,9 +57,10 @@ void pli_skin_compose(PliSkin *skin, PliIndex i, PliRows w, const uint64_t *chan
 void pli_skin_compose_all(PliSkin *skin, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level);
 void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x, double p[3]); ///< with its offset; needs a composed row
 PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the composed rows
-/// Takes up what would have jumped: offset += before - after, where both hold the points as shown.
+/// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown. Forgets them.
 /// @return the largest jump that is left, m: rounding.
-double pli_skin_absorb(PliSkin *skin, const double *before, const double *after);
+double pli_skin_absorb(PliSkin *skin);
+void pli_skin_wake(PliSkin *skin); ///< every point has to be looked at
 void pli_skin_fade(PliSkin *skin, double factor);
 
 #endif
