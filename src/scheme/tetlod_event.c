@@ -147,10 +147,14 @@ static double elastic_change(PliTetLod *t, const PliElastic *elastic, const doub
 
 static double unit_mass(const PliTetLod *t) { return t->h->unit * t->density; }
 
-/// A patch of a few nodes may lie on a line, and then nothing can turn it: take in the active nodes around.
+/// Whatever a node that stops hands momentum to is part of the patch. A patch of a few nodes may lie on a line, and then nothing can
+/// turn it: take in the active nodes around.
 static void widen_patch(PliTetLod *t)
 {
     PliActiveSet *s = t->set;
+    for (PliIndex i = 0; i < s->changed_count; ++i)
+        for (PliIndex k = s->row_first[s->changed[i]]; k < s->row_first[s->changed[i]] + s->row_count[s->changed[i]]; ++k)
+            pli_activeset_add_patch(s, s->column[k], true);
     if (s->patch_count >= 16) return;
     for (PliIndex i = 0; i < s->dirty_count; ++i)
         for (int c = 0; c < 4; ++c) {
