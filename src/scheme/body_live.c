@@ -111,17 +111,25 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points, st->group));
 }
 
+// Step of a live element: one that stands for more than its own volume is stiffer by that much.
+static double live_step(const PliBody *b, const PliCut *cut, PliIndex i)
+{
+    const PliIndex e = cut->element[i];
+    const double own = b->fixed.tet_rest[e].volume;
+    return cut->volume[i] > own ? b->element_step[e] * sqrt(own / cut->volume[i]) : b->element_step[e];
+}
+
 // Tick groups: an element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
 static void order_by_tick(PliBody *b, const PliCut *cut)
 {
     PliLive *l = &b->live;
     double least = INFINITY;
-    for (PliIndex i = 0; i < cut->element_count; ++i) least = fmin(least, b->element_step[cut->element[i]]);
+    for (PliIndex i = 0; i < cut->element_count; ++i) least = fmin(least, live_step(b, cut, i));
     l->critical_step = least;
     const int groups = b->def.multirate ? 8 : 1;
     PliIndex count[9] = { 0 };
     for (PliIndex i = 0; i < cut->element_count; ++i) {
-        const double ratio = b->element_step[cut->element[i]] / least;
+        const double ratio = live_step(b, cut, i) / least;
         int g = 0;
         while (g + 1 < groups && ratio >= (double)(2 << g)) ++g;
         b->tick_scratch[i] = (PliIndex)g;
