@@ -4,6 +4,8 @@
 
 // What a component can do. Everything is optional; the table in profile.c says which struct belongs to which name.
 
+#include <pliant/frames.h>
+
 #include "host/scene.h"
 #include "host/mechanics.h"
 
@@ -49,6 +51,7 @@ typedef struct PliOps {
 typedef union PliDefaults {
     PliFemDef fem;
     PliTetLodDef tetlod;
+    PliFramesDef frames;
     PliTool tool;
     double any[128];
 } PliDefaults;

@@ -23,26 +23,6 @@ static PliStatus solver_init(PliObject *o, PliError *err)
     return pli_model_claim(s->model, PLI_ROUTE_OWNED, err);
 }
 
-static PliStatus solver_ready(PliObject *o, PliError *err)
-{
-    Solver *s = o->self;
-    for (PliObject *other = o->node->first_object; other; other = other->next) {
-        if (other != o && (other->cls->roles & PLI_ROLE_ODE))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "two solvers in one node: AdaptiveSolver steps the body alone, remove %s", other->name);
-        if (other->cls->roles & PLI_ROLE_MASS)
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "the body has its own mass and gravity: remove %s, or its weight counts twice", other->name);
-    }
-    PliStatus status = pli_mechanics_gather(&s->m, o, err);
-    if (status) return status;
-    if (s->m.state_count != 1) return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu states under its node: AdaptiveSolver steps one body", s->m.state_count);
-    s->force = PLI_SCENE_NEW(o->node->scene, 3 * (size_t)s->m.count, double);
-    if (!s->force) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients", s->m.count);
-    pli_lend_reals(o, "substeps", &s->substeps, 1);
-    pli_lend_reals(o, "forceUpdates", &s->updates, 1);
-    pli_mechanics_end(&s->m, o->node->scene->time);
-    return PLI_OK;
-}
-
 // f += what every other component says at x and v, pulled up through the mappings.
 static void gather(const double *x, const double *v, double time_in_step, double *f, void *user)
 {
@@ -58,16 +38,36 @@ static void gather(const double *x, const double *v, double time_in_step, double
     s->updates += 1.0;
 }
 
+static PliStatus solver_ready(PliObject *o, PliError *err)
+{
+    Solver *s = o->self;
+    for (PliObject *other = o->node->first_object; other; other = other->next) {
+        if (other != o && (other->cls->roles & PLI_ROLE_ODE))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "two solvers in one node: AdaptiveSolver steps the body alone, remove %s", other->name);
+        if (other->cls->roles & PLI_ROLE_MASS)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "the body has its own mass and gravity: remove %s, or its weight counts twice", other->name);
+    }
+    PliStatus status = pli_mechanics_gather(&s->m, o, err);
+    if (status) return status;
+    if (s->m.state_count != 1) return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu states under its node: AdaptiveSolver steps one body", s->m.state_count);
+    s->force = PLI_SCENE_NEW(o->node->scene, 3 * (size_t)s->m.count, double);
+    if (!s->force) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients", s->m.count);
+    if (s->m.force_count) {
+        s->model->external = gather;
+        s->model->external_user = s;
+    }
+    pli_lend_reals(o, "substeps", &s->substeps, 1);
+    pli_lend_reals(o, "forceUpdates", &s->updates, 1);
+    pli_mechanics_end(&s->m, o->node->scene->time);
+    return PLI_OK;
+}
+
 static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
 {
     Solver *s = o->self;
     PliModel *model = s->model;
     PliScene *scene = o->node->scene;
-    PliState state = { .x = model->state->x, .v = model->state->v };
-    if (s->m.force_count) {
-        state.external = gather;
-        state.external_user = s;
-    }
+    PliState state = { .x = model->state->x, .v = model->state->v, .external = model->external, .external_user = model->external_user };
     s->updates = 0.0;
     // prescribed motions: the velocity of the coming step, which the body leaves alone
     for (size_t i = 0; i < s->m.constraint_count; ++i) {

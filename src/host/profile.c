@@ -249,6 +249,14 @@ GROUP(fem_model_rows, IN("filename", PLI_FILE, NULL, "tetrahedral mesh file"), I
       IN("tetrahedra", PLI_INDICES, NULL, "tetrahedra of position, when there is no filename (src=\"@loader\" fills both)"))
 GROUP(tetlod_model_rows, IN("filenames", PLI_TEXT, NULL, "tetrahedral mesh files of the levels, coarse to fine, 1 .. 8"),
       IN("levels", PLI_LINKS, NULL, "loaders or topologies, coarse to fine, instead of filenames"), OUT("position", PLI_POINTS, "m, rest positions of all coefficients, all levels"))
+GROUP(frames_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: a closed surface, or tetrahedra"), IN("mesh", PLI_LINK, NULL, "loader or topology with triangles, quads or tetrahedra, instead of filename"),
+      IN("anchors", PLI_POINTS, NULL, "m, frames at given places, for ends that are held or loaded; the others spread between them"),
+      IN("anchorLevels", PLI_INDICES, NULL, "level of each anchor; default: the first is the root (0), the others 1"),
+      IN("levelFrames", PLI_INDICES, NULL, "frames up to and including each level, rising from 1 to frames; default: a geometric series"),
+      IN("stiffnessFactors", PLI_REALS, NULL, "on youngModulus, one for each tetrahedron"), IN("densityFactors", PLI_REALS, NULL, "on density, one for each tetrahedron"),
+      OUT("position", PLI_POINTS, "m, rest values of all coefficients: three columns and an origin a frame"),
+      OUT("places", PLI_POINTS, "m, where the frame of each coefficient is: BoxROI or SphereROI on it choose whole frames to hold"),
+      OUT("anchorDofs", PLI_INDICES, "coefficients of the anchored frames, four each, in the order of anchors"))
 GROUP(model_link, IN("model", PLI_LINK, NULL, "the body; default: the model of this node or above"))
 GROUP(solver_rows, OUT("substeps", PLI_INT, "substeps of the last step"), OUT("forceUpdates", PLI_INT, "times the other components' forces were gathered in the last step"))
 GROUP(surface_rows, OUT("position", PLI_POINTS, "m, rest positions of the skin"), OUT("triangles", PLI_INDICES, "3 indices each"),
@@ -329,6 +337,8 @@ static const PliClass table[] = {
     OURS("FemModel", PLI_ROLE_MODEL, &pli_fem_model_ops, pli_fem_model_defaults, "deformable body of uniform finite elements on one tetrahedral mesh", &model_rows, &fem_model_rows, &pli_body_attributes),
     OURS("TetLodModel", PLI_ROLE_MODEL, &pli_tetlod_model_ops, pli_tetlod_model_defaults, "deformable body on tetrahedral levels of detail that refine and coarsen while it moves",
          &model_rows, &tetlod_model_rows, &pli_body_attributes, &pli_tetlod_attributes),
+    OURS("FramesModel", PLI_ROLE_MODEL, &pli_frames_model_ops, pli_frames_model_defaults, "deformable body of affine frames that switch on and off by velocity", &model_rows,
+         &frames_model_rows, &pli_body_attributes, &pli_frames_attributes),
     OURS("AdaptiveSolver", PLI_ROLE_ODE, &pli_adaptive_solver_ops, NULL, "steps a body on its active coefficients only", &model_link, &solver_rows),
     OURS("AdaptiveForceField", PLI_ROLE_FORCE, &pli_adaptive_force_ops, NULL, "internal forces of a body, for stock solvers", &model_link, &force_rows),
     OURS("AdaptiveMass", PLI_ROLE_MASS, &pli_adaptive_mass_ops, NULL, "mass and weight of a body, for stock solvers", &model_link, &mass_rows),
