@@ -64,6 +64,14 @@ void AdaptiveSolver::bwdInit()
         return;
     }
     m_endVelocity.assign(l_model->state()->getSize(), Vec3());
+    l_model->lendWhileAdapting(
+        [this](PliState& s)
+        {
+            m_params = ::sofa::core::execparams::defaultInstance();
+            m_xId = vec_id::write_access::position;
+            m_vId = vec_id::write_access::velocity;
+            lendForces(s);
+        });
 }
 
 void AdaptiveSolver::reset()

@@ -42,7 +42,7 @@ double volume(const double* x, const PliIndex* t)
 }
 } // namespace
 
-BodyModel::BodyModel()
+BodyModel::BodyModel(const PliBodyDef& defaults)
     : d_threads(initData(&d_threads, 1, "threads", "workers the body may use, 1 .. 64; results do not depend on it"))
     , d_skin(initData(&d_skin, "skin", "surface file attached to the body; empty: the body's own finest surface"))
     , d_showLevels(
@@ -66,7 +66,6 @@ BodyModel::BodyModel()
     , d_elasticEnergy(initData(&d_elasticEnergy, 0., "elasticEnergy", "J"))
     , d_kineticEnergy(initData(&d_kineticEnergy, 0., "kineticEnergy", "J"))
 {
-    static const PliBodyDef defaults = pli_body_default();
     m_attributes.add(this, pli_body_attributes, &defaults, "Body");
     for (::sofa::core::objectmodel::BaseData* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{
              &d_steps, &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
@@ -379,7 +378,9 @@ void BodyModel::adaptNow(double dt)
     {
         auto x = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::position));
         auto v = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::velocity));
-        const PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr, nullptr };
+        PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr, nullptr };
+        if (m_lend && pli_body_scheme(m_body.get()) == PLI_FRAMES)
+            m_lend(s);
         changed = pli_body_adapt(m_body.get(), &s, dt);
     }
     if (changed) // free motion moves mapped points by velocities only: they must start where the new levels put them

@@ -9,6 +9,7 @@
 #include <sofa/core/objectmodel/DataFileName.h>
 #include <sofa/core/topology/BaseMeshTopology.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -77,13 +78,16 @@ public:
     /// To be called by whoever advanced the body: statistics become stale and are recomputed when somebody reads them.
     void stepped(const PliStepInfo& info);
 
+    /// Whoever steps the body lends the forces of other components when its levels are chosen, too: frames judge them.
+    void lendWhileAdapting(std::function<void(PliState&)> lend) { m_lend = std::move(lend); }
+
     /// Reads which coefficients the projective constraints of the node hold, and tells the core. A constraint that
     /// holds
     /// only some directions is refused: false, with a sentence.
     bool readFixed();
 
 protected:
-    BodyModel();
+    explicit BodyModel(const PliBodyDef& defaults = pli_body_default());
     ~BodyModel() override;
 
     /// Makes the body of the scheme at hand. Fills `error` on failure.
@@ -126,6 +130,7 @@ private:
     std::vector<RigidTool*> m_tools;
     std::vector<PliTool> m_toolStates;
     PliStepInfo m_info{};
+    std::function<void(PliState&)> m_lend;
     VecCoord m_scratchX, m_scratchV;
 };
 } // namespace pliant
