@@ -8,6 +8,7 @@
 
 #include "host/scene.h"
 #include "host/mechanics.h"
+#include "scheme/outside.h"
 
 typedef struct PliOps {
     size_t size; ///< bytes of the component's own struct
@@ -35,6 +36,7 @@ typedef struct PliOps {
     void (*von_mises)(PliObject *o, const double *x, double *per_point); ///< Pa, mean over the elements of a point
     // mappings: child = rows * parent
     PliRows (*rows)(PliObject *o);
+    PliRows (*force_rows)(PliObject *o); ///< the same for forces, where a body reduces them itself; NULL: rows
     void (*apply)(PliObject *o, const double *in, double *out); ///< positions, when they are not just rows
     PliStatus (*child_points)(PliObject *o, PliIndex *count, const double **points, PliError *err); ///< for a state that was given none
     // solvers
@@ -52,6 +54,8 @@ typedef union PliDefaults {
     PliFemDef fem;
     PliTetLodDef tetlod;
     PliFramesDef frames;
+    PliPiecesDef pieces;
+    PliTargetDef target;
     PliTool tool;
     double any[128];
 } PliDefaults;

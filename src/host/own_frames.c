@@ -42,7 +42,7 @@ static void turn_inside_out(PliMesh *mesh)
 }
 
 // Tetrahedra when the source has them, or else its surface.
-static PliMesh *mesh_from_object(const PliHost *host, PliObject *source, PliError *err)
+PliMesh *pli_surface_from_object(const PliHost *host, PliObject *source, PliError *err)
 {
     PliData *points = pli_data(source, "position");
     size_t n = 0;
@@ -74,7 +74,7 @@ static PliMesh *read_mesh(PliObject *o, const PliHost *host, PliError *err)
     else if (*path)
         return pli_mesh_read(host, path, err);
     else if (linked)
-        return mesh_from_object(host, linked, err);
+        return pli_surface_from_object(host, linked, err);
     else
         pli_refuse(err, PLI_BAD_ARGUMENT, "no mesh: give filename=\"...\" or mesh=\"@loader\", a closed surface or tetrahedra");
     return NULL;

@@ -268,6 +268,7 @@ static PliStatus model_ready(PliObject *o, PliError *err)
                           m->state->count, pli_body_dof_count(m->body), o->name);
     if (m->route == PLI_ROUTE_NONE)
         pli_report_add(o->node->scene, PLI_WARNING, o->xml, o->cls->name, "nothing moves this body: add an AdaptiveSolver, or AdaptiveMass and AdaptiveForceField with a stock solver");
+    if (m->route == PLI_ROUTE_STAGES && m->outside_count) return pli_refuse(err, PLI_UNSUPPORTED, "PieceContact and SkinTarget act inside AdaptiveSolver only");
     if (m->route == PLI_ROUTE_STAGES && m->tool_count) return pli_refuse(err, PLI_UNSUPPORTED, "SphereTool and PlaneTool act inside AdaptiveSolver only");
     PliStatus status = read_fixed(o, m, err);
     if (status) return status;
@@ -283,7 +284,8 @@ static PliStatus model_begin(PliObject *o, double dt, PliError *err)
     PliScene *scene = o->node->scene;
     if (m->route == PLI_ROUTE_NONE) return PLI_OK;
     for (int i = 0; i < m->tool_count; ++i) pli_tool_place(m->tool_object[i], scene->time, dt, &m->tool[i]);
-    PliState s = { .x = m->state->x, .v = m->state->v, .external = m->external, .external_user = m->external_user };
+    PliState s = { .x = m->state->x, .v = m->state->v, .external = m->external, .external_user = m->external_user, .external_stiffness = m->external_stiffness };
+    for (int i = 0; i < m->outside_count; ++i) pli_outside_begin(m->outside[i], dt);
     if (pli_body_adapt(m->body, &s, dt)) {
         pli_touch(m->state->position);
         pli_touch(m->state->velocity);

@@ -266,6 +266,9 @@ GROUP(path_rows, IN("position", PLI_VEC3, "0 0 0", "m, where the tool is (sphere
       IN("movements", PLI_POINTS, NULL, "m, displacement from position at each key time, linear in between"), OUT("force", PLI_VEC3, "N, force on the tool, mean over the last step"))
 GROUP(sphere_tool_rows, IN("radius", PLI_REAL, "0.01", "m"))
 GROUP(plane_tool_rows, IN("normal", PLI_VEC3, "0 1 0", "outward direction: bodies stay on this side"))
+GROUP(piece_contact_rows, OUT("depth", PLI_REAL, "m, deepest contact in the last step"))
+GROUP(skin_target_rows, IN("filename", PLI_FILE, NULL, "surface file of the target"), IN("target", PLI_LINK, NULL, "loader or topology with the target, instead of filename"),
+      OUT("distance", PLI_REAL, "m, RMS distance of the skin from what it is drawn to, in the last step"))
 GROUP(monitor_rows, IN("filename", PLI_TEXT, NULL, "CSV file"), IN("exportEveryNumberOfSteps", PLI_INT, "1", "steps between lines"))
 
 #define OURS(n, roles_, ops_, defaults_, help_, ...)                                                                                    \
@@ -347,6 +350,9 @@ static const PliClass table[] = {
     OURS("AdaptiveSurface", PLI_ROLE_TOPOLOGY, &pli_adaptive_surface_ops, NULL, "points and triangles of the skin of a body", &model_link, &surface_rows),
     OURS("SphereTool", PLI_ROLE_TOOL, &pli_sphere_tool_ops, pli_tool_defaults, "rigid sphere on a given path, felt inside AdaptiveSolver", &model_link, &path_rows, &sphere_tool_rows, &pli_tool_attributes),
     OURS("PlaneTool", PLI_ROLE_TOOL, &pli_plane_tool_ops, pli_tool_defaults, "rigid half-space, at rest or on a given path, felt inside AdaptiveSolver", &model_link, &path_rows, &plane_tool_rows, &pli_tool_attributes),
+    OURS("PieceContact", 0, &pli_piece_contact_ops, pli_pieces_defaults, "contact between the separate pieces of one body, felt inside AdaptiveSolver", &model_link, &piece_contact_rows,
+         &pli_pieces_attributes),
+    OURS("SkinTarget", 0, &pli_skin_target_ops, pli_target_defaults, "draws the skin of a body to a target surface, felt inside AdaptiveSolver", &model_link, &skin_target_rows, &pli_target_attributes),
     OURS("StateMonitor", PLI_ROLE_EVENT, &pli_state_monitor_ops, NULL, "one CSV line per step about a body", &model_link, &monitor_rows),
     OURS("ComparisonMonitor", PLI_ROLE_EVENT, &pli_comparison_monitor_ops, NULL, "makes a scene a comparison: names the reference the other bodies are measured against", &pli_comparison_attributes),
     VISUAL("VisualStyle"), VISUAL("DefaultVisualManagerLoop"), VISUAL("VisualManagerLoop"), VISUAL("BackgroundSetting"), VISUAL("LightManager"), VISUAL("SpotLight"),

@@ -2,6 +2,7 @@
 #include "scheme/attributes.h"
 
 #include <pliant/frames.h>
+#include "scheme/outside.h"
 
 #include <locale.h>
 #include <math.h>
@@ -88,6 +89,20 @@ static const PliAttribute frames_rows[] = {
     { "polish", PLI_INT, FIELD(PliFramesDef, polish), .help = "bodies of up to so many frames relax to equilibrium at rest; 0: none" },
 };
 const PliAttributeGroup pli_frames_attributes = { frames_rows, COUNT(frames_rows) };
+
+static const PliAttribute pieces_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliPiecesDef, stiffness), .help = "contact pressure per depth, N/m3; 0: from the material" },
+    { "thickness", PLI_REAL, FIELD(PliPiecesDef, thickness), .help = "m, distance at which pieces begin to push each other" },
+    { "friction", PLI_REAL, FIELD(PliPiecesDef, friction), .help = "Coulomb coefficient" },
+};
+const PliAttributeGroup pli_pieces_attributes = { pieces_rows, COUNT(pieces_rows) };
+
+static const PliAttribute target_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliTargetDef, stiffness), .help = "traction per distance, N/m3; 0: from the material" },
+    { "match", PLI_OPTION, .options = "closest index", FIELD(PliTargetDef, match),
+      .help = "what a skin point is drawn to: the closest point of the target's surface, or its point of the same number" },
+};
+const PliAttributeGroup pli_target_attributes = { target_rows, COUNT(target_rows) };
 
 static const PliAttribute tool_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliTool, stiffness), .help = "contact pressure per depth, N/m3; 0: from the material and the step" },

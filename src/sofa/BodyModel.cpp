@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sofa/BodyModel.h"
 #include "sofa/RigidTool.h"
+#include "sofa/SkinForces.h"
 
 #include <sofa/core/MechanicalParams.h>
 #include <sofa/core/behavior/ProjectiveConstraintSet.h>
@@ -279,6 +280,8 @@ void BodyModel::bwdInit()
     if (m_route == Route::Stages && !m_tools.empty())
         refuse(
             "SphereTool and PlaneTool act inside AdaptiveSolver only: with a stock solver use SOFA's collision models");
+    if (m_route == Route::Stages && !m_skinForces.empty())
+        refuse("PieceContact and SkinTarget act inside AdaptiveSolver only");
     readFixed();
     d_steps.setValue(0);
 }
@@ -340,6 +343,11 @@ void BodyModel::removeTool(RigidTool* tool)
     lendTools();
 }
 
+void BodyModel::removeSkinForce(SkinForce* force)
+{
+    m_skinForces.erase(std::remove(m_skinForces.begin(), m_skinForces.end(), force), m_skinForces.end());
+}
+
 void BodyModel::lendTools()
 {
     m_toolStates.resize(m_tools.size());
@@ -373,6 +381,8 @@ void BodyModel::adaptNow(double dt)
     pli_body_set_gravity(m_body.get(), gravity);
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->place(getContext()->getTime(), dt, m_toolStates[i]);
+    for (const SkinForce* force : m_skinForces)
+        pli_outside_begin(force->force(), dt);
 
     bool changed;
     {
@@ -396,6 +406,8 @@ void BodyModel::stepped(const PliStepInfo& info)
     d_steps.setValue(d_steps.getValue() + 1);
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->felt(m_toolStates[i]);
+    for (SkinForce* force : m_skinForces)
+        force->measured(pli_outside_measure(force->force()));
 }
 
 void BodyModel::updateStatistics()

@@ -41,6 +41,34 @@ bool copyCells(PliMesh* mesh, PliCellKind kind, PliIndex* PliMesh::*array, Objec
 }
 } // namespace
 
+BodyModel::MeshPtr surfaceFrom(const PliHost* host, Object* source, PliError* error)
+{
+    const auto* tets = dynamic_cast<Data<BodyModel::Tetrahedra>*>(source->findData("tetrahedra"));
+    if (tets && !tets->getValue().empty())
+        return BodyModel::meshFrom(host, source, error);
+    using Quads = ::sofa::core::topology::BaseMeshTopology::SeqQuads;
+    const auto* points = dynamic_cast<Data<VecCoord>*>(source->findData("position"));
+    BodyModel::MeshPtr mesh(pli_mesh_create(host));
+    const std::size_t count = points ? points->getValue().size() : 0;
+    if (!mesh || pli_mesh_resize_points(mesh.get(), PliIndex(count)) != PLI_OK)
+    {
+        pli_refuse(error, PLI_OUT_OF_MEMORY, "no memory for a mesh of %zu points", count);
+        return nullptr;
+    }
+    if (count)
+        std::memcpy(mesh->x, flat(points->getValue()), count * sizeof(Vec3));
+    if (!copyCells<BodyModel::Triangles, 3>(mesh.get(), PLI_TRI, &PliMesh::tris, source, "triangles", error)
+        || !copyCells<Quads, 4>(mesh.get(), PLI_QUAD, &PliMesh::quads, source, "quads", error))
+        return nullptr;
+    if (mesh->tri_count + mesh->quad_count == 0)
+    {
+        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has neither tetrahedra nor a surface of triangles or quads",
+                   source->getName().c_str(), source->getClassName().c_str());
+        return nullptr;
+    }
+    return mesh;
+}
+
 FramesModel::FramesModel()
     : BodyModel(framesDefaults().base)
     , d_filename(initData(&d_filename, "filename", "mesh file: a closed surface, or tetrahedra"))
@@ -88,30 +116,7 @@ BodyModel::MeshPtr FramesModel::readMesh(const PliHost* host, PliError* error)
         pli_refuse(error, PLI_BAD_ARGUMENT, "mesh=\"%s\" leads to no component", l_mesh.getLinkedPath().c_str());
         return nullptr;
     }
-    const auto* tets = dynamic_cast<Data<Tetrahedra>*>(source->findData("tetrahedra"));
-    if (tets && !tets->getValue().empty())
-        return meshFrom(host, source, error);
-    using Quads = ::sofa::core::topology::BaseMeshTopology::SeqQuads;
-    const auto* points = dynamic_cast<Data<VecCoord>*>(source->findData("position"));
-    MeshPtr mesh(pli_mesh_create(host));
-    const std::size_t count = points ? points->getValue().size() : 0;
-    if (!mesh || pli_mesh_resize_points(mesh.get(), PliIndex(count)) != PLI_OK)
-    {
-        pli_refuse(error, PLI_OUT_OF_MEMORY, "no memory for a mesh of %zu points", count);
-        return nullptr;
-    }
-    if (count)
-        std::memcpy(mesh->x, flat(points->getValue()), count * sizeof(Vec3));
-    if (!copyCells<Triangles, 3>(mesh.get(), PLI_TRI, &PliMesh::tris, source, "triangles", error)
-        || !copyCells<Quads, 4>(mesh.get(), PLI_QUAD, &PliMesh::quads, source, "quads", error))
-        return nullptr;
-    if (mesh->tri_count + mesh->quad_count == 0)
-    {
-        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has neither tetrahedra nor a surface of triangles or quads",
-                   source->getName().c_str(), source->getClassName().c_str());
-        return nullptr;
-    }
-    return mesh;
+    return surfaceFrom(host, source, error);
 }
 
 bool FramesModel::readLists(PliFramesDef& def, const PliMesh& mesh, std::vector<uint8_t>& levels, PliError* error)

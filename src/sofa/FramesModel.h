@@ -31,4 +31,7 @@ private:
     MeshPtr readMesh(const PliHost* host, PliError* error);
     bool readLists(PliFramesDef& def, const PliMesh& mesh, std::vector<uint8_t>& levels, PliError* error);
 };
+
+/// Tetrahedra of a loader or topology when it has them, or else its triangles and quads; nullptr with a sentence.
+BodyModel::MeshPtr surfaceFrom(const PliHost* host, Object* source, PliError* error);
 } // namespace pliant

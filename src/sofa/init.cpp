@@ -20,6 +20,7 @@ void registerAdaptiveMask(::sofa::core::ObjectFactory*);
 void registerAdaptiveMapping(::sofa::core::ObjectFactory*);
 void registerAdaptiveSurface(::sofa::core::ObjectFactory*);
 void registerTools(::sofa::core::ObjectFactory*);
+void registerSkinForces(::sofa::core::ObjectFactory*);
 void registerStateMonitor(::sofa::core::ObjectFactory*);
 void registerComparisonMonitor(::sofa::core::ObjectFactory*);
 } // namespace pliant
@@ -76,6 +77,7 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
     pliant::registerAdaptiveMapping(factory);
     pliant::registerAdaptiveSurface(factory);
     pliant::registerTools(factory);
+    pliant::registerSkinForces(factory);
     pliant::registerStateMonitor(factory);
     pliant::registerComparisonMonitor(factory);
 }
