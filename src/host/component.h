@@ -4,8 +4,11 @@
 
 // What a component can do. Everything is optional; the table in profile.c says which struct belongs to which name.
 
+#include <pliant/frames.h>
+
 #include "host/scene.h"
 #include "host/mechanics.h"
+#include "scheme/outside.h"
 
 typedef struct PliOps {
     size_t size; ///< bytes of the component's own struct
@@ -33,6 +36,7 @@ typedef struct PliOps {
     void (*von_mises)(PliObject *o, const double *x, double *per_point); ///< Pa, mean over the elements of a point
     // mappings: child = rows * parent
     PliRows (*rows)(PliObject *o);
+    PliRows (*force_rows)(PliObject *o); ///< the same for forces, where a body reduces them itself; NULL: rows
     void (*apply)(PliObject *o, const double *in, double *out); ///< positions, when they are not just rows
     PliStatus (*child_points)(PliObject *o, PliIndex *count, const double **points, PliError *err); ///< for a state that was given none
     // solvers
@@ -49,6 +53,9 @@ typedef struct PliOps {
 typedef union PliDefaults {
     PliFemDef fem;
     PliTetLodDef tetlod;
+    PliFramesDef frames;
+    PliPiecesDef pieces;
+    PliTargetDef target;
     PliTool tool;
     double any[128];
 } PliDefaults;

@@ -92,6 +92,12 @@ static PliRows rows_of(const PliMech *mapped)
     return mapped->mapping->cls->ops->rows(mapped->mapping);
 }
 
+static PliRows force_rows_of(const PliMech *mapped)
+{
+    const PliOps *ops = mapped->mapping->cls->ops;
+    return ops->force_rows ? ops->force_rows(mapped->mapping) : ops->rows(mapped->mapping);
+}
+
 void pli_mechanics_force(PliMechanics *m, double *f)
 {
     for (size_t i = 0; i < m->state_count; ++i) memset(m->state[i]->f, 0, 3 * (size_t)m->state[i]->count * sizeof(double));
@@ -100,7 +106,7 @@ void pli_mechanics_force(PliMechanics *m, double *f)
         const PliActor *a = &m->force[i];
         if (a->object->cls->ops->add_force) a->object->cls->ops->add_force(a->object, a->state->x, a->state->v, a->state->f);
     }
-    for (size_t i = m->mapped_count; i-- > 0;) pli_rows_add_transpose(rows_of(m->mapped[i]), m->mapped[i]->f, m->mapped[i]->parent->f);
+    for (size_t i = m->mapped_count; i-- > 0;) pli_rows_add_transpose(force_rows_of(m->mapped[i]), m->mapped[i]->f, m->mapped[i]->parent->f);
     for (size_t i = 0; i < m->state_count; ++i)
         memcpy(f + 3 * (size_t)m->state[i]->offset, m->state[i]->f, 3 * (size_t)m->state[i]->count * sizeof(double));
 }

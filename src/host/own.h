@@ -19,11 +19,21 @@ typedef struct PliModel {
     PliObject **tool_object;
     int tool_count, tool_capacity;
     PliStepInfo info; ///< of the last step
+    PliOutside *outside[8]; ///< forces on the skin
+    int outside_count;
+    PliExternalFn *external; ///< forces of other components, known by who steps it; schemes that judge forces look at them
+    PliExternalStiffnessFn *external_stiffness;
+    void *external_user;
 } PliModel;
 
 PliModel *pli_model_self(PliObject *o); ///< o has PLI_ROLE_MODEL
 /// The model a component means: its `model` link, or the first of its node and the nodes above. Refuses when there is none.
 PliModel *pli_model_of(PliObject *o, PliError *err);
+/// Attributes of a group that the scene sets, written to the fields of a definition.
+PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err);
+PliBody *pli_make_frames(PliObject *o, const PliHost *host, PliError *err); // own_frames.c
+/// Tetrahedra of a loader or topology when it has them, or else its triangles and quads.
+PliMesh *pli_surface_from_object(const PliHost *host, PliObject *source, PliError *err);
 /// A body is stepped one way only.
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.
@@ -31,11 +41,12 @@ void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
 /// A hand takes the tool: it goes to `target`, at ten radii a second at most. NULL: back to its path. Planes stay where they are.
 void pli_tool_steer(PliObject *o, const double target[3]);
 
-extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops;                       // own_model.c
+extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops, pli_frames_model_ops; // own_model.c
 extern const PliOps pli_adaptive_solver_ops;                                       // own_solver.c
 extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_mask_ops; // own_stage.c
 extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;            // own_surface.c
 extern const PliOps pli_sphere_tool_ops, pli_plane_tool_ops;                       // own_tool.c
+extern const PliOps pli_piece_contact_ops, pli_skin_target_ops;                     // own_outside.c
 extern const PliOps pli_state_monitor_ops;                                         // own_monitor.c
 extern const PliOps pli_comparison_monitor_ops;                                    // compare_monitor.c
 extern const PliAttributeGroup pli_comparison_attributes;
@@ -43,6 +54,9 @@ extern const PliAttributeGroup pli_comparison_attributes;
 // definitions the attribute rows take their defaults from
 void pli_fem_model_defaults(PliDefaults *def);
 void pli_tetlod_model_defaults(PliDefaults *def);
+void pli_frames_model_defaults(PliDefaults *def);
 void pli_tool_defaults(PliDefaults *def);
+void pli_pieces_defaults(PliDefaults *def);
+void pli_target_defaults(PliDefaults *def);
 
 #endif

@@ -22,7 +22,7 @@ PliModel *pli_model_of(PliObject *o, PliError *err)
     PliObject *model = pli_link(o, "model");
     if (!model) model = pli_context_find(o->node, PLI_ROLE_MODEL);
     if (!model || !(model->cls->roles & PLI_ROLE_MODEL)) {
-        pli_refuse(err, PLI_BAD_ARGUMENT, model ? "model must lead to a FemModel, TetLodModel or another body" : "finds no model in its node or above: add one, or give model=\"@path\"");
+        pli_refuse(err, PLI_BAD_ARGUMENT, model ? "model must lead to a FemModel, TetLodModel, FramesModel or another body" : "finds no model in its node or above: add one, or give model=\"@path\"");
         return NULL;
     }
     PliModel *m = model->self;
@@ -89,7 +89,7 @@ static PliMesh *mesh_from_object(const PliHost *host, PliObject *source, PliErro
 
 // ---- attributes -> definition ----------------------------------------------------------------------------------------------------
 
-static PliStatus fill_def(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err)
+PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err)
 {
     for (int i = 0; i < group->count; ++i) {
         const PliAttribute *row = &group->rows[i];
@@ -116,7 +116,7 @@ static PliStatus fill_def(PliObject *o, const PliAttributeGroup *group, void *de
 static PliBody *make_fem(PliObject *o, const PliHost *host, PliError *err)
 {
     PliFemDef def = pli_fem_default();
-    if (fill_def(o, &pli_body_attributes, &def, err)) return NULL;
+    if (pli_model_fill(o, &pli_body_attributes, &def, err)) return NULL;
     v3_copy(def.base.gravity, o->node->scene->gravity);
     const char *path = pli_text(o, "filename");
     PliObject *linked = pli_link(o, "mesh");
@@ -175,7 +175,7 @@ static PliStatus read_level_links(PliObject *o, const PliHost *host, PliMesh **l
 static PliBody *make_tetlod(PliObject *o, const PliHost *host, PliError *err)
 {
     PliTetLodDef def = pli_tetlod_default();
-    if (fill_def(o, &pli_body_attributes, &def, err) || fill_def(o, &pli_tetlod_attributes, &def, err)) return NULL;
+    if (pli_model_fill(o, &pli_body_attributes, &def, err) || pli_model_fill(o, &pli_tetlod_attributes, &def, err)) return NULL;
     v3_copy(def.base.gravity, o->node->scene->gravity);
     PliMesh *level[MAX_LEVELS] = { 0 };
     int count = 0;
@@ -234,6 +234,7 @@ static PliStatus model_parse(PliObject *o, MakeFn *make, PliError *err)
 
 static PliStatus fem_parse(PliObject *o, PliError *err) { return model_parse(o, make_fem, err); }
 static PliStatus tetlod_parse(PliObject *o, PliError *err) { return model_parse(o, make_tetlod, err); }
+static PliStatus frames_parse(PliObject *o, PliError *err) { return model_parse(o, pli_make_frames, err); }
 
 // ---- the node around it ------------------------------------------------------------------------------------------------------------
 
@@ -267,6 +268,7 @@ static PliStatus model_ready(PliObject *o, PliError *err)
                           m->state->count, pli_body_dof_count(m->body), o->name);
     if (m->route == PLI_ROUTE_NONE)
         pli_report_add(o->node->scene, PLI_WARNING, o->xml, o->cls->name, "nothing moves this body: add an AdaptiveSolver, or AdaptiveMass and AdaptiveForceField with a stock solver");
+    if (m->route == PLI_ROUTE_STAGES && m->outside_count) return pli_refuse(err, PLI_UNSUPPORTED, "PieceContact and SkinTarget act inside AdaptiveSolver only");
     if (m->route == PLI_ROUTE_STAGES && m->tool_count) return pli_refuse(err, PLI_UNSUPPORTED, "SphereTool and PlaneTool act inside AdaptiveSolver only");
     PliStatus status = read_fixed(o, m, err);
     if (status) return status;
@@ -282,7 +284,8 @@ static PliStatus model_begin(PliObject *o, double dt, PliError *err)
     PliScene *scene = o->node->scene;
     if (m->route == PLI_ROUTE_NONE) return PLI_OK;
     for (int i = 0; i < m->tool_count; ++i) pli_tool_place(m->tool_object[i], scene->time, dt, &m->tool[i]);
-    PliState s = { .x = m->state->x, .v = m->state->v };
+    PliState s = { .x = m->state->x, .v = m->state->v, .external = m->external, .external_user = m->external_user, .external_stiffness = m->external_stiffness };
+    for (int i = 0; i < m->outside_count; ++i) pli_outside_begin(m->outside[i], dt);
     if (pli_body_adapt(m->body, &s, dt)) {
         pli_touch(m->state->position);
         pli_touch(m->state->velocity);
@@ -303,6 +306,8 @@ static void model_von_mises(PliObject *o, const double *x, double *per_point)
 #define MODEL_OPS .size = sizeof(PliModel), .ready = model_ready, .begin = model_begin, .destroy = model_destroy, .von_mises = model_von_mises
 const PliOps pli_fem_model_ops = { MODEL_OPS, .parse = fem_parse };
 const PliOps pli_tetlod_model_ops = { MODEL_OPS, .parse = tetlod_parse };
+const PliOps pli_frames_model_ops = { MODEL_OPS, .parse = frames_parse };
 
 void pli_fem_model_defaults(PliDefaults *def) { def->fem = pli_fem_default(); }
 void pli_tetlod_model_defaults(PliDefaults *def) { def->tetlod = pli_tetlod_default(); }
+void pli_frames_model_defaults(PliDefaults *def) { def->frames = pli_frames_default(); }

@@ -23,6 +23,30 @@ static PliStatus solver_init(PliObject *o, PliError *err)
     return pli_model_claim(s->model, PLI_ROUTE_OWNED, err);
 }
 
+// f += what every other component says at x and v, pulled up through the mappings.
+static void gather(const double *x, const double *v, double time_in_step, double *f, void *user)
+{
+    (void)time_in_step;
+    Solver *s = user;
+    for (int i = 0; i < s->model->outside_count; ++i) pli_outside_add_force(s->model->outside[i], x, v, f);
+    if (!s->m.force_count) return;
+    PliMech *state = s->m.state[0];
+    size_t n = 3 * (size_t)state->count;
+    if (x != state->x) memcpy(state->x, x, n * sizeof *x); // the body steps these very arrays unless it works on compact ones
+    if (v != state->v) memcpy(state->v, v, n * sizeof *v);
+    pli_mechanics_map(&s->m);
+    pli_mechanics_force(&s->m, s->force);
+    for (size_t i = 0; i < n; ++i) f[i] += s->force[i];
+    s->updates += 1.0;
+}
+
+static void gather_stiffness(const double *x, double *k, void *user)
+{
+    (void)x; // as of the force at the start of the step
+    const Solver *s = user;
+    for (int i = 0; i < s->model->outside_count; ++i) pli_outside_add_stiffness(s->model->outside[i], k);
+}
+
 static PliStatus solver_ready(PliObject *o, PliError *err)
 {
     Solver *s = o->self;
@@ -37,25 +61,15 @@ static PliStatus solver_ready(PliObject *o, PliError *err)
     if (s->m.state_count != 1) return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu states under its node: AdaptiveSolver steps one body", s->m.state_count);
     s->force = PLI_SCENE_NEW(o->node->scene, 3 * (size_t)s->m.count, double);
     if (!s->force) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients", s->m.count);
+    if (s->m.force_count || s->model->outside_count) {
+        s->model->external = gather;
+        if (s->model->outside_count) s->model->external_stiffness = gather_stiffness;
+        s->model->external_user = s;
+    }
     pli_lend_reals(o, "substeps", &s->substeps, 1);
     pli_lend_reals(o, "forceUpdates", &s->updates, 1);
     pli_mechanics_end(&s->m, o->node->scene->time);
     return PLI_OK;
-}
-
-// f += what every other component says at x and v, pulled up through the mappings.
-static void gather(const double *x, const double *v, double time_in_step, double *f, void *user)
-{
-    (void)time_in_step;
-    Solver *s = user;
-    PliMech *state = s->m.state[0];
-    size_t n = 3 * (size_t)state->count;
-    if (x != state->x) memcpy(state->x, x, n * sizeof *x); // the body steps these very arrays unless it works on compact ones
-    if (v != state->v) memcpy(state->v, v, n * sizeof *v);
-    pli_mechanics_map(&s->m);
-    pli_mechanics_force(&s->m, s->force);
-    for (size_t i = 0; i < n; ++i) f[i] += s->force[i];
-    s->updates += 1.0;
 }
 
 static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
@@ -63,11 +77,8 @@ static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
     Solver *s = o->self;
     PliModel *model = s->model;
     PliScene *scene = o->node->scene;
-    PliState state = { .x = model->state->x, .v = model->state->v };
-    if (s->m.force_count) {
-        state.external = gather;
-        state.external_user = s;
-    }
+    PliState state = { .x = model->state->x, .v = model->state->v, .external = model->external, .external_user = model->external_user,
+                       .external_stiffness = model->external_stiffness };
     s->updates = 0.0;
     // prescribed motions: the velocity of the coming step, which the body leaves alone
     for (size_t i = 0; i < s->m.constraint_count; ++i) {

@@ -57,6 +57,7 @@ typedef struct Mapping {
     PliModel *model;
     PliMech *in, *out;
     bool skin;
+    bool fine_forces; ///< AdaptiveSolver gets forces on every coefficient of the finest level: frames that are off are judged by them
     // embedded points: rows on the finest level, and composed with the present levels
     PliIndex *first, *column, *now_first, *now_column;
     double *weight, *now_weight, *dense;
@@ -85,7 +86,7 @@ static bool is_skin(const Mapping *m)
     return true;
 }
 
-static PliStatus embed(PliObject *o, Mapping *m, PliError *err)
+static PliStatus embed(PliObject *o, Mapping *m, const double *points, PliError *err)
 {
     PliScene *scene = o->node->scene;
     PliIndex n = m->out->count, dofs = pli_body_dof_count(m->model->body);
@@ -101,7 +102,7 @@ static PliStatus embed(PliObject *o, Mapping *m, PliError *err)
     if (!m->first || !m->column || !m->weight || !m->now_first || !m->now_column || !m->now_weight || !m->dense || !m->touched)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to embed %u points", n);
     for (PliIndex i = 0; i < n; ++i)
-        m->first[i + 1] = m->first[i] + pli_body_locate(m->model->body, m->out->x + 3 * (size_t)i, m->column + m->first[i], m->weight + m->first[i], MOST);
+        m->first[i + 1] = m->first[i] + pli_body_locate(m->model->body, points + 3 * (size_t)i, m->column + m->first[i], m->weight + m->first[i], MOST);
     m->revision = UINT64_MAX;
     return PLI_OK;
 }
@@ -150,6 +151,13 @@ static PliRows mapping_rows(PliObject *o)
     return (PliRows){ m->now_first, m->now_column, m->now_weight, m->out->count, m->in->count };
 }
 
+static PliRows mapping_force_rows(PliObject *o)
+{
+    Mapping *m = o->self;
+    if (!m->fine_forces || m->model->route != PLI_ROUTE_OWNED) return mapping_rows(o);
+    return (PliRows){ m->first, m->column, m->weight, m->out->count, m->in->count };
+}
+
 static void mapping_apply(PliObject *o, const double *in, double *out)
 {
     Mapping *m = o->self;
@@ -173,11 +181,13 @@ static PliStatus mapping_init(PliObject *o, PliError *err)
     m->skin = strcmp(map, "skin") == 0 || (strcmp(map, "auto") == 0 && is_skin(m));
     if (m->skin && pli_body_skin_count(m->model->body) != m->out->count)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "output has %u points, and the skin %u", m->out->count, pli_body_skin_count(m->model->body));
-    if (!m->skin) status = embed(o, m, err);
+    size_t n;
+    m->fine_forces = pli_body_scheme(m->model->body) == PLI_FRAMES;
+    if (!m->skin || m->fine_forces) status = embed(o, m, m->skin ? pli_reals(m->model->object, "skinPosition", &n) : m->out->x, err);
     if (status) return status;
     mapping_apply(o, m->in->x, m->out->x);
     pli_rows_apply(mapping_rows(o), m->in->v, m->out->v);
     return PLI_OK;
 }
 
-const PliOps pli_adaptive_mapping_ops = { .size = sizeof(Mapping), .init = mapping_init, .rows = mapping_rows, .apply = mapping_apply, .child_points = mapping_points };
+const PliOps pli_adaptive_mapping_ops = { .size = sizeof(Mapping), .init = mapping_init, .rows = mapping_rows, .force_rows = mapping_force_rows, .apply = mapping_apply, .child_points = mapping_points };

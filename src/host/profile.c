@@ -249,6 +249,14 @@ GROUP(fem_model_rows, IN("filename", PLI_FILE, NULL, "tetrahedral mesh file"), I
       IN("tetrahedra", PLI_INDICES, NULL, "tetrahedra of position, when there is no filename (src=\"@loader\" fills both)"))
 GROUP(tetlod_model_rows, IN("filenames", PLI_TEXT, NULL, "tetrahedral mesh files of the levels, coarse to fine, 1 .. 8"),
       IN("levels", PLI_LINKS, NULL, "loaders or topologies, coarse to fine, instead of filenames"), OUT("position", PLI_POINTS, "m, rest positions of all coefficients, all levels"))
+GROUP(frames_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: a closed surface, or tetrahedra"), IN("mesh", PLI_LINK, NULL, "loader or topology with triangles, quads or tetrahedra, instead of filename"),
+      IN("anchors", PLI_POINTS, NULL, "m, frames at given places, for ends that are held or loaded; the others spread between them"),
+      IN("anchorLevels", PLI_INDICES, NULL, "level of each anchor; default: the first is the root (0), the others 1"),
+      IN("levelFrames", PLI_INDICES, NULL, "frames up to and including each level, rising from 1 to frames; default: a geometric series"),
+      IN("stiffnessFactors", PLI_REALS, NULL, "on youngModulus, one for each tetrahedron"), IN("densityFactors", PLI_REALS, NULL, "on density, one for each tetrahedron"),
+      OUT("position", PLI_POINTS, "m, rest values of all coefficients: three columns and an origin a frame"),
+      OUT("places", PLI_POINTS, "m, where the frame of each coefficient is: BoxROI or SphereROI on it choose whole frames to hold"),
+      OUT("anchorDofs", PLI_INDICES, "coefficients of the anchored frames, four each, in the order of anchors"))
 GROUP(model_link, IN("model", PLI_LINK, NULL, "the body; default: the model of this node or above"))
 GROUP(solver_rows, OUT("substeps", PLI_INT, "substeps of the last step"), OUT("forceUpdates", PLI_INT, "times the other components' forces were gathered in the last step"))
 GROUP(surface_rows, OUT("position", PLI_POINTS, "m, rest positions of the skin"), OUT("triangles", PLI_INDICES, "3 indices each"),
@@ -258,6 +266,9 @@ GROUP(path_rows, IN("position", PLI_VEC3, "0 0 0", "m, where the tool is (sphere
       IN("movements", PLI_POINTS, NULL, "m, displacement from position at each key time, linear in between"), OUT("force", PLI_VEC3, "N, force on the tool, mean over the last step"))
 GROUP(sphere_tool_rows, IN("radius", PLI_REAL, "0.01", "m"))
 GROUP(plane_tool_rows, IN("normal", PLI_VEC3, "0 1 0", "outward direction: bodies stay on this side"))
+GROUP(piece_contact_rows, OUT("depth", PLI_REAL, "m, deepest contact in the last step"))
+GROUP(skin_target_rows, IN("filename", PLI_FILE, NULL, "surface file of the target"), IN("target", PLI_LINK, NULL, "loader or topology with the target, instead of filename"),
+      OUT("distance", PLI_REAL, "m, RMS distance of the skin from what it is drawn to, in the last step"))
 GROUP(monitor_rows, IN("filename", PLI_TEXT, NULL, "CSV file"), IN("exportEveryNumberOfSteps", PLI_INT, "1", "steps between lines"))
 
 #define OURS(n, roles_, ops_, defaults_, help_, ...)                                                                                    \
@@ -329,6 +340,8 @@ static const PliClass table[] = {
     OURS("FemModel", PLI_ROLE_MODEL, &pli_fem_model_ops, pli_fem_model_defaults, "deformable body of uniform finite elements on one tetrahedral mesh", &model_rows, &fem_model_rows, &pli_body_attributes),
     OURS("TetLodModel", PLI_ROLE_MODEL, &pli_tetlod_model_ops, pli_tetlod_model_defaults, "deformable body on tetrahedral levels of detail that refine and coarsen while it moves",
          &model_rows, &tetlod_model_rows, &pli_body_attributes, &pli_tetlod_attributes),
+    OURS("FramesModel", PLI_ROLE_MODEL, &pli_frames_model_ops, pli_frames_model_defaults, "deformable body of affine frames that switch on and off by velocity", &model_rows,
+         &frames_model_rows, &pli_body_attributes, &pli_frames_attributes),
     OURS("AdaptiveSolver", PLI_ROLE_ODE, &pli_adaptive_solver_ops, NULL, "steps a body on its active coefficients only", &model_link, &solver_rows),
     OURS("AdaptiveForceField", PLI_ROLE_FORCE, &pli_adaptive_force_ops, NULL, "internal forces of a body, for stock solvers", &model_link, &force_rows),
     OURS("AdaptiveMass", PLI_ROLE_MASS, &pli_adaptive_mass_ops, NULL, "mass and weight of a body, for stock solvers", &model_link, &mass_rows),
@@ -337,6 +350,9 @@ static const PliClass table[] = {
     OURS("AdaptiveSurface", PLI_ROLE_TOPOLOGY, &pli_adaptive_surface_ops, NULL, "points and triangles of the skin of a body", &model_link, &surface_rows),
     OURS("SphereTool", PLI_ROLE_TOOL, &pli_sphere_tool_ops, pli_tool_defaults, "rigid sphere on a given path, felt inside AdaptiveSolver", &model_link, &path_rows, &sphere_tool_rows, &pli_tool_attributes),
     OURS("PlaneTool", PLI_ROLE_TOOL, &pli_plane_tool_ops, pli_tool_defaults, "rigid half-space, at rest or on a given path, felt inside AdaptiveSolver", &model_link, &path_rows, &plane_tool_rows, &pli_tool_attributes),
+    OURS("PieceContact", 0, &pli_piece_contact_ops, pli_pieces_defaults, "contact between the separate pieces of one body, felt inside AdaptiveSolver", &model_link, &piece_contact_rows,
+         &pli_pieces_attributes),
+    OURS("SkinTarget", 0, &pli_skin_target_ops, pli_target_defaults, "draws the skin of a body to a target surface, felt inside AdaptiveSolver", &model_link, &skin_target_rows, &pli_target_attributes),
     OURS("StateMonitor", PLI_ROLE_EVENT, &pli_state_monitor_ops, NULL, "one CSV line per step about a body", &model_link, &monitor_rows),
     OURS("ComparisonMonitor", PLI_ROLE_EVENT, &pli_comparison_monitor_ops, NULL, "makes a scene a comparison: names the reference the other bodies are measured against", &pli_comparison_attributes),
     VISUAL("VisualStyle"), VISUAL("DefaultVisualManagerLoop"), VISUAL("VisualManagerLoop"), VISUAL("BackgroundSetting"), VISUAL("LightManager"), VISUAL("SpotLight"),

@@ -1,6 +1,9 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "scheme/attributes.h"
 
+#include <pliant/frames.h>
+#include "scheme/outside.h"
+
 #include <locale.h>
 #include <math.h>
 #include <stddef.h>
@@ -42,7 +45,7 @@ static const PliAttribute body_rows[] = {
     { "maxActive", PLI_INT, FIELD(PliBodyDef, criterion.max_active), .help = "most active coefficients; -1: no limit" },
     { "budget", PLI_REAL, FIELD(PliBodyDef, criterion.budget_ms), .help = "ms of CPU a step may take; 0: no governor" },
     { "integrator", PLI_OPTION, .options = "symplectic implicit", FIELD(PliBodyDef, integrator), .help = "time integrator of AdaptiveSolver" },
-    { "linearSolver", PLI_OPTION, .options = "cg ldl minres", FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver" },
+    { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto", FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver" },
     { "iterations", PLI_INT, FIELD(PliBodyDef, cg_iterations), .help = "implicit: most CG or MINRES iterations" },
     { "tolerance", PLI_REAL, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
     { "massDamping", PLI_REAL, FIELD(PliBodyDef, mass_damping), .help = "absolute drag, 1/s" },
@@ -64,6 +67,42 @@ static const PliAttribute tetlod_rows[] = {
     { "cache", PLI_TEXT, FIELD(PliTetLodDef, cache), .help = "file that keeps the hierarchy between runs" },
 };
 const PliAttributeGroup pli_tetlod_attributes = { tetlod_rows, COUNT(tetlod_rows) };
+
+static const PliAttribute frames_rows[] = {
+    { "frames", PLI_INT, FIELD(PliFramesDef, frame_count), .help = "number of frames" },
+    { "levelCount", PLI_INT, FIELD(PliFramesDef, level_count), .help = "levels of the frames, 1 .. 8; 0: from their number" },
+    { "resolution", PLI_INT, FIELD(PliFramesDef, resolution), .help = "voxels along the longest side, when voxelSize is 0" },
+    { "voxelSize", PLI_REAL, FIELD(PliFramesDef, voxel_size), .help = "m, edge of a voxel; 0: from resolution" },
+    { "lloydIterations", PLI_INT, FIELD(PliFramesDef, lloyd_iterations), .help = "passes that spread the frames evenly" },
+    { "shape", PLI_OPTION, .options = "linear smooth", FIELD(PliFramesDef, shape), .help = "weights of the frames: linear for slender bodies, smooth for blobs" },
+    { "support", PLI_REAL, FIELD(PliFramesDef, support), .help = "smooth weights: radius over the distance to neighbouring frames, 1 .. 3" },
+    { "materialAware", PLI_BOOL, FIELD(PliFramesDef, material_aware), .help = "distances between frames grow where the material is soft" },
+    { "regions", PLI_INT, FIELD(PliFramesDef, regions), .help = "most integration regions; 0: three a frame" },
+    { "linearity", PLI_REAL, FIELD(PliFramesDef, linearity), .help = "regions split until this share of the gradients is not linear" },
+    { "antilock", PLI_OPTION, .options = "auto on off", FIELD(PliFramesDef, antilock), .help = "softer volume change inside regions, against locking in bending" },
+    { "massBlend", PLI_REAL, FIELD(PliFramesDef, mass_blend), .help = "share of lumped mass in the mass matrix, in (0, 1]" },
+    { "merge", PLI_BOOL, FIELD(PliFramesDef, merge), .help = "merge integration regions while running" },
+    { "mergeLinearity", PLI_REAL, FIELD(PliFramesDef, merge_linearity), .help = "as linearity, for merged regions" },
+    { "metric", PLI_OPTION, .options = "kinetic camera region minimum", FIELD(PliFramesDef, metric),
+      .help = "what weighs the motion a frame would add: kinetic energy, fading away from point (camera), outside radius (region), or the least" },
+    { "referenceEnergy", PLI_REAL, FIELD(PliFramesDef, reference_energy), .help = "J, the threshold is a fraction of it; 0: the peak kinetic energy so far" },
+    { "polish", PLI_INT, FIELD(PliFramesDef, polish), .help = "bodies of up to so many frames relax to equilibrium at rest; 0: none" },
+};
+const PliAttributeGroup pli_frames_attributes = { frames_rows, COUNT(frames_rows) };
+
+static const PliAttribute pieces_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliPiecesDef, stiffness), .help = "contact pressure per depth, N/m3; 0: from the material" },
+    { "thickness", PLI_REAL, FIELD(PliPiecesDef, thickness), .help = "m, distance at which pieces begin to push each other" },
+    { "friction", PLI_REAL, FIELD(PliPiecesDef, friction), .help = "Coulomb coefficient" },
+};
+const PliAttributeGroup pli_pieces_attributes = { pieces_rows, COUNT(pieces_rows) };
+
+static const PliAttribute target_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliTargetDef, stiffness), .help = "traction per distance, N/m3; 0: from the material" },
+    { "match", PLI_OPTION, .options = "closest index", FIELD(PliTargetDef, match),
+      .help = "what a skin point is drawn to: the closest point of the target's surface, or its point of the same number" },
+};
+const PliAttributeGroup pli_target_attributes = { target_rows, COUNT(target_rows) };
 
 static const PliAttribute tool_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliTool, stiffness), .help = "contact pressure per depth, N/m3; 0: from the material and the step" },

@@ -69,18 +69,21 @@ bool AdaptiveMapping::locatePoints()
         same = same && (points[i] - skin[i]).norm2() <= 1e-24 * (1. + skin[i].norm2());
         blank = blank && points[i] == Vec3();
     }
-    m_first.clear();
     if (map == "skin" && points.size() != skin.size())
     {
         msg_error() << "output has " << points.size() << " points, and the skin " << skin.size();
         return false;
     }
-    if (map == "skin" || (map == "auto" && (same || blank)))
+    m_skin = map == "skin" || (map == "auto" && (same || blank));
+    m_first.clear();
+    m_column.clear();
+    m_weight.clear();
+    if (m_skin && pli_body_scheme(body) != PLI_FRAMES)
         return true;
     m_first.push_back(0);
     PliIndex column[64];
     double weight[64];
-    for (const Vec3& p : points)
+    for (const Vec3& p : m_skin ? skin : points)
     {
         const double xyz[3] = { p[0], p[1], p[2] };
         const PliIndex count = pli_body_locate(body, xyz, column, weight, 64);
@@ -142,6 +145,14 @@ PliRows AdaptiveMapping::rows()
              PliIndex(m_dense.size()) };
 }
 
+/// AdaptiveSolver pulls forces through the levels itself, and frames that are off now are judged by what acts on them.
+PliRows AdaptiveMapping::forceRows()
+{
+    if (l_model->route() != Route::Owned || pli_body_scheme(l_model->body()) != PLI_FRAMES)
+        return rows();
+    return { m_first.data(), m_column.data(), m_weight.data(), PliIndex(m_first.size() - 1), PliIndex(m_dense.size()) };
+}
+
 void AdaptiveMapping::apply(const ::sofa::core::MechanicalParams*, OutDataVecCoord& out, const InDataVecCoord& in)
 {
     if (!isComponentStateValid())
@@ -167,7 +178,7 @@ void AdaptiveMapping::applyJT(const ::sofa::core::MechanicalParams*, InDataVecDe
         return;
     auto parent = ::sofa::helper::getWriteAccessor(out);
     const VecDeriv& child = in.getValue();
-    const PliRows w = rows();
+    const PliRows w = forceRows();
     // few points carry forces, as a rule: contacts
     for (PliIndex i = 0; i < w.out_count; ++i)
     {

@@ -43,9 +43,11 @@ protected:
 
 private:
     PliRows rows(); ///< points from active coefficients, up to date
-    bool isSkin() const { return m_first.empty(); }
+    PliRows forceRows(); ///< the same for forces
+    bool isSkin() const { return m_skin; }
     bool locatePoints();
 
+    bool m_skin{ true };
     // embedded points: rows over coefficients of the finest level, and the same composed with the levels in force now
     std::vector<PliIndex> m_first, m_column;
     std::vector<double> m_weight;

@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sofa/AdaptiveSolver.h"
 #include "sofa/SceneRules.h"
+#include "sofa/SkinForces.h"
 
 #include <sofa/core/ObjectFactory.h>
 #include <sofa/helper/ScopedAdvancedTimer.h>
@@ -64,6 +65,14 @@ void AdaptiveSolver::bwdInit()
         return;
     }
     m_endVelocity.assign(l_model->state()->getSize(), Vec3());
+    l_model->lendWhileAdapting(
+        [this](PliState& s)
+        {
+            m_params = ::sofa::core::execparams::defaultInstance();
+            m_xId = vec_id::write_access::position;
+            m_vId = vec_id::write_access::velocity;
+            lendForces(s);
+        });
 }
 
 void AdaptiveSolver::reset()
@@ -86,7 +95,17 @@ bool AdaptiveSolver::hasForces(Node* node)
 
 void AdaptiveSolver::gather(const double* x, const double* v, double, double* f, void* self)
 {
-    static_cast<AdaptiveSolver*>(self)->gatherForces(x, v, f);
+    auto* const solver = static_cast<AdaptiveSolver*>(self);
+    for (const SkinForce* force : solver->l_model->skinForces())
+        pli_outside_add_force(force->force(), x, v, f);
+    if (solver->m_gathers)
+        solver->gatherForces(x, v, f);
+}
+
+void AdaptiveSolver::gatherStiffness(const double*, double* k, void* self) // as of the force at the start of the step
+{
+    for (const SkinForce* force : static_cast<AdaptiveSolver*>(self)->l_model->skinForces())
+        pli_outside_add_stiffness(force->force(), k);
 }
 
 /// f += what every other component says at x and v, pulled up through the mappings.
@@ -195,12 +214,17 @@ bool AdaptiveSolver::retake(PliContactRows& rows, VecCoord& x, VecDeriv& v)
 void AdaptiveSolver::lendForces(PliState& s)
 {
     State* const state = l_model->state();
-    if (hasForces(static_cast<Node*>(getContext())))
+    m_gathers = hasForces(static_cast<Node*>(getContext()));
+    const bool onSkin = !l_model->skinForces().empty();
+    if (m_gathers || onSkin)
     {
         s.external = gather;
         s.external_user = this;
+        s.external_stiffness = onSkin ? gatherStiffness : nullptr;
     }
-    else if (const auto* external = state->read(vec_id::read_access::externalForce))
+    if (m_gathers)
+        return;
+    if (const auto* external = state->read(vec_id::read_access::externalForce))
     {
         if (external->getValue().size() == state->getSize())
             s.f_ext = flat(external->getValue());

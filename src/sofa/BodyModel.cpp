@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sofa/BodyModel.h"
 #include "sofa/RigidTool.h"
+#include "sofa/SkinForces.h"
 
 #include <sofa/core/MechanicalParams.h>
 #include <sofa/core/behavior/ProjectiveConstraintSet.h>
@@ -42,7 +43,7 @@ double volume(const double* x, const PliIndex* t)
 }
 } // namespace
 
-BodyModel::BodyModel()
+BodyModel::BodyModel(const PliBodyDef& defaults)
     : d_threads(initData(&d_threads, 1, "threads", "workers the body may use, 1 .. 64; results do not depend on it"))
     , d_skin(initData(&d_skin, "skin", "surface file attached to the body; empty: the body's own finest surface"))
     , d_showLevels(
@@ -66,7 +67,6 @@ BodyModel::BodyModel()
     , d_elasticEnergy(initData(&d_elasticEnergy, 0., "elasticEnergy", "J"))
     , d_kineticEnergy(initData(&d_kineticEnergy, 0., "kineticEnergy", "J"))
 {
-    static const PliBodyDef defaults = pli_body_default();
     m_attributes.add(this, pli_body_attributes, &defaults, "Body");
     for (::sofa::core::objectmodel::BaseData* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{
              &d_steps, &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
@@ -280,6 +280,8 @@ void BodyModel::bwdInit()
     if (m_route == Route::Stages && !m_tools.empty())
         refuse(
             "SphereTool and PlaneTool act inside AdaptiveSolver only: with a stock solver use SOFA's collision models");
+    if (m_route == Route::Stages && !m_skinForces.empty())
+        refuse("PieceContact and SkinTarget act inside AdaptiveSolver only");
     readFixed();
     d_steps.setValue(0);
 }
@@ -341,6 +343,11 @@ void BodyModel::removeTool(RigidTool* tool)
     lendTools();
 }
 
+void BodyModel::removeSkinForce(SkinForce* force)
+{
+    m_skinForces.erase(std::remove(m_skinForces.begin(), m_skinForces.end(), force), m_skinForces.end());
+}
+
 void BodyModel::lendTools()
 {
     m_toolStates.resize(m_tools.size());
@@ -374,12 +381,16 @@ void BodyModel::adaptNow(double dt)
     pli_body_set_gravity(m_body.get(), gravity);
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->place(getContext()->getTime(), dt, m_toolStates[i]);
+    for (const SkinForce* force : m_skinForces)
+        pli_outside_begin(force->force(), dt);
 
     bool changed;
     {
         auto x = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::position));
         auto v = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::velocity));
-        const PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr, nullptr };
+        PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr, nullptr };
+        if (m_lend && pli_body_scheme(m_body.get()) == PLI_FRAMES)
+            m_lend(s);
         changed = pli_body_adapt(m_body.get(), &s, dt);
     }
     if (changed) // free motion moves mapped points by velocities only: they must start where the new levels put them
@@ -395,6 +406,8 @@ void BodyModel::stepped(const PliStepInfo& info)
     d_steps.setValue(d_steps.getValue() + 1);
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->felt(m_toolStates[i]);
+    for (SkinForce* force : m_skinForces)
+        force->measured(pli_outside_measure(force->force()));
 }
 
 void BodyModel::updateStatistics()

@@ -9,12 +9,14 @@
 #include <sofa/core/objectmodel/DataFileName.h>
 #include <sofa/core/topology/BaseMeshTopology.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace pliant
 {
 class RigidTool;
+class SkinForce;
 
 /// What time-integration component drives the body: at most one of the two.
 enum class Route
@@ -73,23 +75,20 @@ public:
 
     void addTool(RigidTool* tool);
     void removeTool(RigidTool* tool);
+    void addSkinForce(SkinForce* force) { m_skinForces.push_back(force); }
+    void removeSkinForce(SkinForce* force);
+    const std::vector<SkinForce*>& skinForces() const { return m_skinForces; }
 
     /// To be called by whoever advanced the body: statistics become stale and are recomputed when somebody reads them.
     void stepped(const PliStepInfo& info);
+
+    /// Whoever steps the body lends the forces of other components when its levels are chosen, too: frames judge them.
+    void lendWhileAdapting(std::function<void(PliState&)> lend) { m_lend = std::move(lend); }
 
     /// Reads which coefficients the projective constraints of the node hold, and tells the core. A constraint that
     /// holds
     /// only some directions is refused: false, with a sentence.
     bool readFixed();
-
-protected:
-    BodyModel();
-    ~BodyModel() override;
-
-    /// Makes the body of the scheme at hand. Fills `error` on failure.
-    virtual PliBody* makeBody(const PliHost* host, const PliBodyDef& common, PliError* error) = 0;
-    AttributeData m_attributes;
-    bool refuse(const std::string& sentence); ///< msg_error, Invalid, false
 
     struct MeshDelete
     {
@@ -102,6 +101,15 @@ protected:
     /// Position and tetrahedra of any loader or topology, by the names SOFA gives them; nullptr with a sentence if
     /// absent.
     static MeshPtr meshFrom(const PliHost* host, Object* source, PliError* error);
+
+protected:
+    explicit BodyModel(const PliBodyDef& defaults = pli_body_default());
+    ~BodyModel() override;
+
+    /// Makes the body of the scheme at hand. Fills `error` on failure.
+    virtual PliBody* makeBody(const PliHost* host, const PliBodyDef& common, PliError* error) = 0;
+    AttributeData m_attributes;
+    bool refuse(const std::string& sentence); ///< msg_error, Invalid, false
 
 private:
     void build();
@@ -125,7 +133,9 @@ private:
     State* m_state{ nullptr };
     std::vector<RigidTool*> m_tools;
     std::vector<PliTool> m_toolStates;
+    std::vector<SkinForce*> m_skinForces;
     PliStepInfo m_info{};
+    std::function<void(PliState&)> m_lend;
     VecCoord m_scratchX, m_scratchV;
 };
 } // namespace pliant

@@ -11,6 +11,7 @@ namespace pliant
 {
 void registerFemModel(::sofa::core::ObjectFactory*);
 void registerTetLodModel(::sofa::core::ObjectFactory*);
+void registerFramesModel(::sofa::core::ObjectFactory*);
 void registerAdaptiveSolver(::sofa::core::ObjectFactory*);
 void registerAdaptiveConstraintCorrection(::sofa::core::ObjectFactory*);
 void registerAdaptiveForceField(::sofa::core::ObjectFactory*);
@@ -19,6 +20,7 @@ void registerAdaptiveMask(::sofa::core::ObjectFactory*);
 void registerAdaptiveMapping(::sofa::core::ObjectFactory*);
 void registerAdaptiveSurface(::sofa::core::ObjectFactory*);
 void registerTools(::sofa::core::ObjectFactory*);
+void registerSkinForces(::sofa::core::ObjectFactory*);
 void registerStateMonitor(::sofa::core::ObjectFactory*);
 void registerComparisonMonitor(::sofa::core::ObjectFactory*);
 } // namespace pliant
@@ -66,6 +68,7 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
 {
     pliant::registerFemModel(factory);
     pliant::registerTetLodModel(factory);
+    pliant::registerFramesModel(factory);
     pliant::registerAdaptiveSolver(factory);
     pliant::registerAdaptiveConstraintCorrection(factory);
     pliant::registerAdaptiveForceField(factory);
@@ -74,6 +77,7 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
     pliant::registerAdaptiveMapping(factory);
     pliant::registerAdaptiveSurface(factory);
     pliant::registerTools(factory);
+    pliant::registerSkinForces(factory);
     pliant::registerStateMonitor(factory);
     pliant::registerComparisonMonitor(factory);
 }

@@ -1,0 +1,479 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "scheme/outside.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+
+enum { MOST = 64, TABLE_BITS = 12, TABLE = 1 << TABLE_BITS };
+
+struct PliOutside {
+    PliHost host;
+    PliIndex dofs, points, tri_count;
+    double dt, hardness; ///< N/m3
+    double measure;
+    // skin points from coefficients of the finest level
+    PliIndex *first, *column;
+    double *weight;
+    size_t capacity;
+    PliIndex *tris;
+    double *area; ///< m2, per point, at rest
+    double *at, *speed, *push, *stiff; ///< of the last force, per point
+
+    // pieces
+    bool pieces;
+    double thickness, friction;
+    PliIndex *piece, piece_count;
+    double *box;       ///< [piece, 6] lower and upper corner
+    double *normal;    ///< per point
+    double *centre;    ///< per triangle
+    double reach, cell;
+    PliIndex *head, *sorted; ///< triangles by hashed cell
+    uint32_t *key;
+
+    // target
+    PliMatch match;
+    double *target;
+    PliIndex target_count, target_tri_count;
+    PliIndex *target_tris, *ring_first, *ring; ///< triangles around each target point
+};
+
+PliPiecesDef pli_pieces_default(void) { return (PliPiecesDef){ .friction = 0.3 }; }
+PliTargetDef pli_target_default(void) { return (PliTargetDef){ .match = PLI_MATCH_CLOSEST }; }
+
+void pli_outside_destroy(PliOutside *o)
+{
+    if (!o) return;
+    const PliHost host = o->host;
+    const PliHost *h = &host;
+    PLI_FREE(h, o->first, (size_t)o->points + 1);
+    PLI_FREE(h, o->column, o->capacity);
+    PLI_FREE(h, o->weight, o->capacity);
+    PLI_FREE(h, o->tris, 3 * (size_t)o->tri_count);
+    PLI_FREE(h, o->area, o->points);
+    PLI_FREE(h, o->at, 3 * (size_t)o->points);
+    PLI_FREE(h, o->speed, 3 * (size_t)o->points);
+    PLI_FREE(h, o->push, 3 * (size_t)o->points);
+    PLI_FREE(h, o->stiff, o->points);
+    PLI_FREE(h, o->piece, o->points);
+    PLI_FREE(h, o->box, 6 * (size_t)o->points);
+    PLI_FREE(h, o->normal, 3 * (size_t)o->points);
+    PLI_FREE(h, o->centre, 3 * (size_t)o->tri_count);
+    PLI_FREE(h, o->head, (size_t)TABLE + 1);
+    PLI_FREE(h, o->sorted, o->tri_count);
+    PLI_FREE(h, o->key, o->tri_count);
+    PLI_FREE(h, o->target, 3 * (size_t)o->target_count);
+    PLI_FREE(h, o->target_tris, 3 * (size_t)o->target_tri_count);
+    PLI_FREE(h, o->ring_first, (size_t)o->target_count + 1);
+    PLI_FREE(h, o->ring, 3 * (size_t)o->target_tri_count);
+    PLI_FREE(h, o, 1);
+}
+
+// ---- the skin --------------------------------------------------------------------------------------------------------------------
+
+static double tri_area(const double *x, const PliIndex *t, double n[3])
+{
+    double e[3], f[3];
+    v3_sub(e, x + 3 * (size_t)t[1], x + 3 * (size_t)t[0]);
+    v3_sub(f, x + 3 * (size_t)t[2], x + 3 * (size_t)t[0]);
+    v3_cross(n, e, f);
+    return 0.5 * v3_norm(n);
+}
+
+static PliOutside *create(const PliHost *host, const PliBody *body, PliError *err)
+{
+    PliOutside *o = PLI_NEW(host, 1, PliOutside);
+    if (!o) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on the skin");
+        return NULL;
+    }
+    o->host = *host;
+    const PliIndex *tris = pli_body_skin_tris(body, &o->tri_count);
+    o->points = pli_body_skin_count(body);
+    o->dofs = pli_body_dof_count(body);
+    o->capacity = (size_t)MOST * o->points;
+    o->first = PLI_NEW(host, (size_t)o->points + 1, PliIndex);
+    o->column = PLI_NEW(host, o->capacity, PliIndex);
+    o->weight = PLI_NEW(host, o->capacity, double);
+    o->tris = PLI_NEW(host, 3 * (size_t)o->tri_count, PliIndex);
+    o->area = PLI_NEW(host, o->points, double);
+    o->at = PLI_NEW(host, 3 * (size_t)o->points, double);
+    o->speed = PLI_NEW(host, 3 * (size_t)o->points, double);
+    o->push = PLI_NEW(host, 3 * (size_t)o->points, double);
+    o->stiff = PLI_NEW(host, o->points, double);
+    if (!o->first || !o->column || !o->weight || !o->tris || !o->area || !o->at || !o->speed || !o->push || !o->stiff) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on %u skin points", o->points);
+        pli_outside_destroy(o);
+        return NULL;
+    }
+    if (o->tri_count == 0) {
+        pli_refuse(err, PLI_BAD_ARGUMENT, "the body has no skin of triangles for forces to act on");
+        pli_outside_destroy(o);
+        return NULL;
+    }
+    memcpy(o->tris, tris, 3 * (size_t)o->tri_count * sizeof *tris);
+    pli_body_skin_positions(body, pli_body_rest(body), o->at);
+    for (PliIndex i = 0; i < o->points; ++i)
+        o->first[i + 1] = o->first[i] + pli_body_locate(body, o->at + 3 * (size_t)i, o->column + o->first[i], o->weight + o->first[i], MOST);
+    for (PliIndex t = 0; t < o->tri_count; ++t) {
+        double n[3];
+        const double area = tri_area(o->at, o->tris + 3 * (size_t)t, n);
+        for (int c = 0; c < 3; ++c) o->area[o->tris[3 * (size_t)t + c]] += area / 3.0;
+    }
+    return o;
+}
+
+static void evaluate(PliOutside *o, const double *x, const double *v)
+{
+    memset(o->at, 0, 3 * (size_t)o->points * sizeof *o->at);
+    memset(o->speed, 0, 3 * (size_t)o->points * sizeof *o->speed);
+    memset(o->push, 0, 3 * (size_t)o->points * sizeof *o->push);
+    memset(o->stiff, 0, o->points * sizeof *o->stiff);
+    for (size_t i = 0; i < o->points; ++i)
+        for (PliIndex k = o->first[i]; k < o->first[i + 1]; ++k) {
+            v3_madd(o->at + 3 * i, o->weight[k], x + 3 * (size_t)o->column[k]);
+            v3_madd(o->speed + 3 * i, o->weight[k], v + 3 * (size_t)o->column[k]);
+        }
+}
+
+/// Point of a triangle nearest to p, as weights of its corners.
+static void closest_on_triangle(const double p[3], const double *a, const double *b, const double *c, double w[3])
+{
+    double ab[3], ac[3], ap[3], bp[3], cp[3];
+    v3_sub(ab, b, a), v3_sub(ac, c, a), v3_sub(ap, p, a), v3_sub(bp, p, b), v3_sub(cp, p, c);
+    const double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap), d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp), d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
+    const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+    double s = 0.0, t = 0.0; // weights of b and c
+    if (d1 <= 0.0 && d2 <= 0.0) {
+        // corner a
+    } else if (d3 >= 0.0 && d4 <= d3) {
+        s = 1.0;
+    } else if (d6 >= 0.0 && d5 <= d6) {
+        t = 1.0;
+    } else if (vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0) {
+        s = d1 / (d1 - d3);
+    } else if (vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0) {
+        t = d2 / (d2 - d6);
+    } else if (va <= 0.0 && d4 >= d3 && d5 >= d6) {
+        t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+        s = 1.0 - t;
+    } else {
+        const double sum = va + vb + vc;
+        s = vb / sum, t = vc / sum;
+    }
+    w[0] = 1.0 - s - t, w[1] = s, w[2] = t;
+}
+
+static void mix(double q[3], const double *x, const PliIndex *t, const double w[3])
+{
+    q[0] = q[1] = q[2] = 0.0;
+    for (int c = 0; c < 3; ++c) v3_madd(q, w[c], x + 3 * (size_t)t[c]);
+}
+
+// ---- pieces ----------------------------------------------------------------------------------------------------------------------
+
+static PliIndex top(PliIndex *of, PliIndex i)
+{
+    while (of[i] != i) i = of[i] = of[of[i]];
+    return i;
+}
+
+static void find_pieces(PliOutside *o)
+{
+    for (PliIndex i = 0; i < o->points; ++i) o->piece[i] = i;
+    for (size_t t = 0; t < 3 * (size_t)o->tri_count; ++t) {
+        const PliIndex a = top(o->piece, o->tris[t]), b = top(o->piece, o->tris[t % 3 ? t - 1 : t + 2]);
+        if (a < b) o->piece[b] = a;
+        else o->piece[a] = b;
+    }
+    for (PliIndex i = 0; i < o->points; ++i) o->piece[i] = top(o->piece, i); // the least of each: names come before their use
+    // numbers of the pieces in stiff, which is free until the first force
+    for (PliIndex i = 0; i < o->points; ++i) {
+        if (o->piece[i] == i) {
+            o->stiff[i] = o->piece_count++;
+            o->piece[i] = (PliIndex)o->stiff[i];
+        } else {
+            o->piece[i] = (PliIndex)o->stiff[o->piece[i]];
+        }
+    }
+}
+
+static void find_boxes(PliOutside *o)
+{
+    for (PliIndex q = 0; q < o->piece_count; ++q)
+        for (int a = 0; a < 3; ++a) o->box[6 * (size_t)q + a] = INFINITY, o->box[6 * (size_t)q + 3 + a] = -INFINITY;
+    for (size_t i = 0; i < o->points; ++i) {
+        double *b = o->box + 6 * (size_t)o->piece[i];
+        for (int a = 0; a < 3; ++a) {
+            b[a] = fmin(b[a], o->at[3 * i + a]);
+            b[3 + a] = fmax(b[3 + a], o->at[3 * i + a]);
+        }
+    }
+}
+
+PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const PliPiecesDef *def, PliError *err)
+{
+    if (!(def->stiffness >= 0.0) || !(def->thickness >= 0.0) || !(def->friction >= 0.0)) {
+        pli_refuse(err, PLI_BAD_ARGUMENT, "stiffness, thickness and friction are %g, %g and %g; none may be negative", def->stiffness, def->thickness, def->friction);
+        return NULL;
+    }
+    PliOutside *o = create(host, body, err);
+    if (!o) return NULL;
+    o->pieces = true;
+    o->thickness = def->thickness;
+    o->friction = def->friction;
+    o->piece = PLI_NEW(host, o->points, PliIndex);
+    o->box = PLI_NEW(host, 6 * (size_t)o->points, double);
+    o->normal = PLI_NEW(host, 3 * (size_t)o->points, double);
+    o->centre = PLI_NEW(host, 3 * (size_t)o->tri_count, double);
+    o->head = PLI_NEW(host, (size_t)TABLE + 1, PliIndex);
+    o->sorted = PLI_NEW(host, o->tri_count, PliIndex);
+    o->key = PLI_NEW(host, o->tri_count, uint32_t);
+    if (!o->piece || !o->box || !o->normal || !o->centre || !o->head || !o->sorted || !o->key) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for contact of %u skin points", o->points);
+        pli_outside_destroy(o);
+        return NULL;
+    }
+    find_pieces(o);
+    find_boxes(o);
+    double size = 0.0, edge = 0.0, widest = 0.0;
+    for (PliIndex q = 0; q < o->piece_count; ++q) size += v3_distance(o->box + 6 * (size_t)q, o->box + 6 * (size_t)q + 3) / o->piece_count;
+    for (PliIndex t = 0; t < o->tri_count; ++t) {
+        const PliIndex *c = o->tris + 3 * (size_t)t;
+        double middle[3];
+        mix(middle, o->at, c, (const double[3]){ 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0 });
+        for (int k = 0; k < 3; ++k) {
+            edge += v3_distance(o->at + 3 * (size_t)c[k], o->at + 3 * (size_t)c[(k + 1) % 3]) / (3.0 * o->tri_count);
+            widest = fmax(widest, v3_distance(o->at + 3 * (size_t)c[k], middle));
+        }
+    }
+    o->reach = def->thickness + 1.5 * edge;
+    o->cell = o->reach + 1.5 * widest; // triangles may stretch
+    o->hardness = def->stiffness > 0.0 ? def->stiffness : 50.0 * pli_body_def(body)->material.young / size;
+    return o;
+}
+
+static uint32_t hash_cell(const long c[3])
+{
+    const uint32_t h = (uint32_t)c[0] * 73856093u ^ (uint32_t)c[1] * 19349663u ^ (uint32_t)c[2] * 83492791u;
+    return (h ^ h >> 15) & (TABLE - 1);
+}
+
+static void sort_triangles(PliOutside *o)
+{
+    memset(o->head, 0, ((size_t)TABLE + 1) * sizeof *o->head);
+    memset(o->normal, 0, 3 * (size_t)o->points * sizeof *o->normal);
+    for (PliIndex t = 0; t < o->tri_count; ++t) {
+        const PliIndex *c = o->tris + 3 * (size_t)t;
+        double n[3], *middle = o->centre + 3 * (size_t)t;
+        long cell[3];
+        tri_area(o->at, c, n);
+        for (int k = 0; k < 3; ++k) v3_madd(o->normal + 3 * (size_t)c[k], 1.0, n);
+        mix(middle, o->at, c, (const double[3]){ 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0 });
+        for (int a = 0; a < 3; ++a) cell[a] = (long)floor(middle[a] / o->cell);
+        o->key[t] = hash_cell(cell);
+        o->head[o->key[t] + 1]++;
+    }
+    for (int k = 0; k < TABLE; ++k) o->head[k + 1] += o->head[k];
+    for (PliIndex t = o->tri_count; t-- > 0;) o->sorted[--o->head[o->key[t] + 1]] = t;
+    // every bucket k now begins at head[k + 1] and ends where the next one begins
+    for (size_t i = 0; i < o->points; ++i) {
+        const double length = v3_norm(o->normal + 3 * i);
+        if (length > 0.0) v3_scale(o->normal + 3 * i, 1.0 / length);
+    }
+}
+
+static bool near_other(const PliOutside *o, size_t i)
+{
+    const double *p = o->at + 3 * i;
+    for (PliIndex q = 0; q < o->piece_count; ++q) {
+        const double *b = o->box + 6 * (size_t)q;
+        if (q != o->piece[i] && p[0] > b[0] - o->reach && p[0] < b[3] + o->reach && p[1] > b[1] - o->reach && p[1] < b[4] + o->reach && p[2] > b[2] - o->reach &&
+            p[2] < b[5] + o->reach)
+            return true;
+    }
+    return false;
+}
+
+static PliIndex closest_triangle(const PliOutside *o, size_t i, double w[3], double *distance)
+{
+    const double *p = o->at + 3 * i;
+    PliIndex best = PLI_NONE;
+    double least = o->reach * o->reach;
+    uint32_t seen[27];
+    int seen_count = 0;
+    for (int n = 0; n < 27; ++n) {
+        const long cell[3] = { (long)floor(p[0] / o->cell) + n % 3 - 1, (long)floor(p[1] / o->cell) + n / 3 % 3 - 1, (long)floor(p[2] / o->cell) + n / 9 - 1 };
+        const uint32_t key = hash_cell(cell);
+        bool again = false;
+        for (int k = 0; k < seen_count; ++k) again |= seen[k] == key;
+        if (again) continue;
+        seen[seen_count++] = key;
+        const PliIndex end = key + 1 < TABLE ? o->head[key + 2] : o->tri_count;
+        for (PliIndex s = o->head[key + 1]; s < end; ++s) {
+            const PliIndex t = o->sorted[s], *c = o->tris + 3 * (size_t)t;
+            if (o->piece[c[0]] == o->piece[i] || v3_distance(o->centre + 3 * (size_t)t, p) > o->cell) continue;
+            double u[3], q[3], d[3];
+            closest_on_triangle(p, o->at + 3 * (size_t)c[0], o->at + 3 * (size_t)c[1], o->at + 3 * (size_t)c[2], u);
+            mix(q, o->at, c, u);
+            v3_sub(d, p, q);
+            const double far = v3_dot(d, d);
+            if (far > least || (far == least && t > best)) continue;
+            least = far, best = t;
+            v3_copy(w, u);
+        }
+    }
+    *distance = sqrt(least);
+    return best;
+}
+
+static void push_pieces(PliOutside *o)
+{
+    o->measure = 0.0;
+    if (o->piece_count < 2) return;
+    find_boxes(o);
+    sort_triangles(o);
+    for (size_t i = 0; i < o->points; ++i) {
+        double w[3] = { 0 }, distance, q[3], n[3], d[3], slip[3];
+        if (!near_other(o, i)) continue;
+        const PliIndex t = closest_triangle(o, i, w, &distance);
+        if (t == PLI_NONE) continue;
+        const PliIndex *c = o->tris + 3 * (size_t)t;
+        mix(q, o->at, c, w);
+        mix(n, o->normal, c, w);
+        const double length = v3_norm(n);
+        if (!(length > 0.0)) continue;
+        v3_scale(n, 1.0 / length);
+        v3_sub(d, o->at + 3 * i, q);
+        const double depth = o->thickness - (v3_dot(d, n) < 0.0 ? -distance : distance);
+        if (depth <= 0.0) continue;
+        o->measure = fmax(o->measure, depth);
+        // pressure, slowed down like the tools of an implicit step; friction sticks until it slides
+        const double k = o->hardness * o->area[i], grip = 0.5 * k * o->dt;
+        mix(slip, o->speed, c, w);
+        v3_sub(slip, o->speed + 3 * i, slip);
+        const double rate = v3_dot(slip, n), force = fmax(0.0, k * depth - grip * rate);
+        v3_madd(slip, -rate, n);
+        const double along = v3_norm(slip), drag = along > 0.0 ? fmin(grip, o->friction * force / along) : 0.0;
+        double f[3] = { 0 };
+        v3_madd(f, force, n);
+        v3_madd(f, -drag, slip);
+        v3_madd(o->push + 3 * i, 1.0, f);
+        o->stiff[i] += 3.0 * k; // both sides of the pair, and the grip
+        for (int a = 0; a < 3; ++a) {
+            v3_madd(o->push + 3 * (size_t)c[a], -w[a], f);
+            o->stiff[c[a]] += 3.0 * k * w[a];
+        }
+    }
+}
+
+// ---- target ----------------------------------------------------------------------------------------------------------------------
+
+PliOutside *pli_outside_target(const PliHost *host, const PliBody *body, const PliTargetDef *def, const PliMesh *target, PliError *err)
+{
+    const PliIndex points = pli_body_skin_count(body);
+    if (!(def->stiffness >= 0.0))
+        pli_refuse(err, PLI_BAD_ARGUMENT, "stiffness is %g; it may not be negative", def->stiffness);
+    else if (target->point_count == 0)
+        pli_refuse(err, PLI_BAD_MESH, "the target has no points");
+    else if (def->match == PLI_MATCH_INDEX && target->point_count != points)
+        pli_refuse(err, PLI_BAD_ARGUMENT, "match=\"index\" needs a target with the %u points of the skin; it has %u", points, target->point_count);
+    else {
+        PliOutside *o = create(host, body, err);
+        if (!o) return NULL;
+        o->match = def->match;
+        o->target_count = target->point_count;
+        o->target_tri_count = target->tri_count;
+        o->target = PLI_NEW(host, 3 * (size_t)o->target_count, double);
+        o->target_tris = PLI_NEW(host, 3 * (size_t)o->target_tri_count, PliIndex);
+        o->ring_first = PLI_NEW(host, (size_t)o->target_count + 1, PliIndex);
+        o->ring = PLI_NEW(host, 3 * (size_t)o->target_tri_count, PliIndex);
+        if (!o->target || !o->target_tris || !o->ring_first || !o->ring) {
+            pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a target of %u points", o->target_count);
+            pli_outside_destroy(o);
+            return NULL;
+        }
+        memcpy(o->target, target->x, 3 * (size_t)o->target_count * sizeof *o->target);
+        if (o->target_tri_count) memcpy(o->target_tris, target->tris, 3 * (size_t)o->target_tri_count * sizeof *o->target_tris);
+        for (size_t k = 0; k < 3 * (size_t)o->target_tri_count; ++k) o->ring_first[o->target_tris[k] + 1]++;
+        for (PliIndex i = 0; i < o->target_count; ++i) o->ring_first[i + 1] += o->ring_first[i];
+        for (size_t k = 3 * (size_t)o->target_tri_count; k-- > 0;) o->ring[--o->ring_first[o->target_tris[k] + 1]] = (PliIndex)(k / 3);
+        // the ring of point i now begins at ring_first[i + 1]; shift back
+        memmove(o->ring_first, o->ring_first + 1, o->target_count * sizeof *o->ring_first);
+        o->ring_first[o->target_count] = 3 * o->target_tri_count;
+        double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+        for (size_t i = 0; i < o->points; ++i)
+            for (int a = 0; a < 3; ++a) low[a] = fmin(low[a], o->at[3 * i + a]), high[a] = fmax(high[a], o->at[3 * i + a]);
+        o->hardness = def->stiffness > 0.0 ? def->stiffness : 50.0 * pli_body_def(body)->material.young / v3_distance(low, high);
+        return o;
+    }
+    return NULL;
+}
+
+// Nearest target point, then the triangles around it: exact enough where the target's triangles are well shaped.
+static void nearest(const PliOutside *o, const double p[3], double q[3])
+{
+    double least = INFINITY, d[3];
+    PliIndex best = 0;
+    for (PliIndex j = 0; j < o->target_count; ++j) {
+        v3_sub(d, p, o->target + 3 * (size_t)j);
+        const double far = v3_dot(d, d);
+        if (far < least) least = far, best = j;
+    }
+    v3_copy(q, o->target + 3 * (size_t)best);
+    for (PliIndex r = o->ring_first[best]; r < o->ring_first[best + 1]; ++r) {
+        const PliIndex *c = o->target_tris + 3 * (size_t)o->ring[r];
+        double w[3], on[3];
+        closest_on_triangle(p, o->target + 3 * (size_t)c[0], o->target + 3 * (size_t)c[1], o->target + 3 * (size_t)c[2], w);
+        mix(on, o->target, c, w);
+        v3_sub(d, p, on);
+        const double far = v3_dot(d, d);
+        if (far < least) least = far, v3_copy(q, on);
+    }
+}
+
+static void pull_to_target(PliOutside *o)
+{
+    double sum = 0.0, area = 0.0;
+    for (size_t i = 0; i < o->points; ++i) {
+        double q[3], d[3];
+        if (o->match == PLI_MATCH_INDEX) v3_copy(q, o->target + 3 * i);
+        else nearest(o, o->at + 3 * i, q);
+        v3_sub(d, q, o->at + 3 * i);
+        const double k = o->hardness * o->area[i];
+        v3_madd(o->push + 3 * i, k, d);
+        o->stiff[i] += k;
+        sum += o->area[i] * v3_dot(d, d);
+        area += o->area[i];
+    }
+    o->measure = area > 0.0 ? sqrt(sum / area) : 0.0;
+}
+
+// ---- for the host ----------------------------------------------------------------------------------------------------------------
+
+void pli_outside_begin(PliOutside *o, double dt) { o->dt = dt; }
+
+void pli_outside_add_force(PliOutside *o, const double *x, const double *v, double *f)
+{
+    evaluate(o, x, v);
+    if (o->pieces) push_pieces(o);
+    else pull_to_target(o);
+    for (size_t i = 0; i < o->points; ++i) {
+        if (o->stiff[i] == 0.0) continue;
+        for (PliIndex k = o->first[i]; k < o->first[i + 1]; ++k) v3_madd(f + 3 * (size_t)o->column[k], o->weight[k], o->push + 3 * i);
+    }
+}
+
+void pli_outside_add_stiffness(const PliOutside *o, double *k)
+{
+    for (size_t i = 0; i < o->points; ++i) {
+        if (o->stiff[i] == 0.0) continue;
+        double sum = 0.0;
+        for (PliIndex e = o->first[i]; e < o->first[i + 1]; ++e) sum += fabs(o->weight[e]);
+        for (PliIndex e = o->first[i]; e < o->first[i + 1]; ++e) k[o->column[e]] += o->stiff[i] * fabs(o->weight[e]) * sum;
+    }
+}
+
+double pli_outside_measure(const PliOutside *o) { return o->measure; }

@@ -1,0 +1,48 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_OUTSIDE_H
+#define PLI_OUTSIDE_H
+
+// Forces on the skin of a body that hosts lend to its steps (PliState.external): contact between the separate pieces of one body,
+// and attraction to a target surface. They act on coefficients of the finest level, so that a scheme can judge with them what is
+// passive now, and tell implicit steps their stiffness. One thing for all hosts; nothing here allocates after creation.
+
+#include <pliant/body.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Pieces of the skin that no triangle connects push each other out.
+typedef struct PliPiecesDef {
+    double stiffness; ///< N/m3, pressure per depth; 0: from the material
+    double thickness; ///< m, distance at which pieces begin to push
+    double friction;  ///< Coulomb coefficient
+} PliPiecesDef;
+PliPiecesDef pli_pieces_default(void);
+
+typedef enum PliMatch { PLI_MATCH_CLOSEST, PLI_MATCH_INDEX } PliMatch;
+/// Every skin point is drawn to a point of the target.
+typedef struct PliTargetDef {
+    double stiffness; ///< N/m3, traction per distance; 0: from the material
+    PliMatch match;   ///< the closest point of the surface, or the point of the same number
+} PliTargetDef;
+PliTargetDef pli_target_default(void);
+
+typedef struct PliOutside PliOutside;
+PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const PliPiecesDef *def, PliError *err);
+/// Target points and triangles are copied.
+PliOutside *pli_outside_target(const PliHost *host, const PliBody *body, const PliTargetDef *def, const PliMesh *target, PliError *err);
+void pli_outside_destroy(PliOutside *o); ///< NULL is fine
+
+void pli_outside_begin(PliOutside *o, double dt); ///< length of the step to come
+/// f += forces at x and v, all of dof_count Vec3.
+void pli_outside_add_force(PliOutside *o, const double *x, const double *v, double *f);
+/// k += N/m per coefficient, at the state of the last force: see PliExternalStiffnessFn.
+void pli_outside_add_stiffness(const PliOutside *o, double *k);
+/// Target: RMS distance of the skin from what it is drawn to, m. Pieces: deepest contact, m. Of the last force.
+double pli_outside_measure(const PliOutside *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
