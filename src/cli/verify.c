@@ -12,6 +12,8 @@
 // The order of the report.
 static const PliVerifyCase *const suites[] = {
     pli_verify_fem_cases,
+    pli_verify_tetlod_cases,
+    pli_verify_tetlod_cube_cases,
     pli_verify_frames_cases,
     NULL,
 };

@@ -62,7 +62,8 @@ static void tetlod_reset(void *self)
     memset(t->look_again, 0, t->h->point_count * sizeof *t->look_again);
     pli_governor_reset(&t->governor);
     pli_tetlod_count_buckets(t);
-    t->bank = t->time = 0.0;
+    t->bank = t->time = t->turnover = t->energy_low = 0.0;
+    t->energy_wanted = false;
 }
 
 static void tetlod_cut(void *self, PliCut *cut)
@@ -236,12 +237,13 @@ static PliStatus build(PliTetLod *t, const PliHost *host, const PliTetLodDef *de
     return PLI_OK;
 }
 
-/// The paper's coupling is unstable without damping: 0.2 of critical at the highest frequency of the finest level is forced.
+/// The paper's coupling is unstable without damping: 0.2 of critical at the highest frequency of the finest level is forced. Steps from
+/// altitudes are down to half of 2 / omega_max, hence twice that; with half of it a clamped cube still grew within 200 periods.
 static double paper_damping(const PliTetLod *t, const PliMaterial *m)
 {
     double step = INFINITY;
     for (PliIndex e = 0; e < t->h->tet_count; ++e) step = fmin(step, pli_tet_critical_step(&t->rest[e], m));
-    return 0.2 * step; // step = 2 / omega_max
+    return 0.4 * step;
 }
 
 PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliError *err)

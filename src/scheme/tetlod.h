@@ -54,7 +54,9 @@ typedef struct PliTetLod {
     double *element_volume; ///< what they weighed before
     PliIndex *started, started_count; ///< nodes that became active in this decision
     double bank;            ///< J, energy events have removed and not given back
-    double reference_energy; ///< J, elastic and kinetic energy at this decision; negative: not asked for yet
+    double turnover;        ///< J, energy that went through the body, as far as anybody asked ...
+    double energy_low;      ///< ... and the least since it last rose
+    bool energy_wanted;     ///< somebody asked
     double time;            ///< s since reset
 } PliTetLod;
 
@@ -69,6 +71,7 @@ typedef enum PliEventResult { PLI_EVENT_DONE, PLI_EVENT_IMPOSSIBLE, PLI_EVENT_TO
 /// Splits (or merges into) `node` with its handover. `most_work` (INFINITY: no limit) undoes a split that would exceed it;
 /// `forced` lets a merge add energy, which is counted.
 PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *v, PliIndex node, bool split, bool forced, double most_work, double dt);
+void pli_tetlod_count_energy(PliTetLod *t, PliBody *body, const double *x, const double *v); ///< when a decision begins
 /// Element evaluations a step of dt will need with the present set.
 double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt);
 void pli_tetlod_count_buckets(PliTetLod *t); ///< from the set as it is

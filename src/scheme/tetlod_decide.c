@@ -105,7 +105,7 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     t->set->revision = pli_body_revision(body) + 1; // the cut that will show what changes now
     t->density = def->material.density;
     t->started_count = 0;
-    t->reference_energy = -1.0;
+    pli_tetlod_count_energy(t, body, x, v);
     pli_activeset_list(t->set);
     pli_criterion_begin(&t->criterion, c);
     pli_tetlod_judge(t, body, x);

@@ -213,17 +213,27 @@ static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
     return after.kinetic - before.kinetic - v3_dot(g, lifted);
 }
 
-/// Energy an event may add beyond what the motion of its patch can pay for: never more than events have removed before, and a
-/// ten-thousandth of the body's energy a second. Without it a body at rest under load could never coarsen.
-static bool afford(PliTetLod *t, PliBody *body, const double *x, const double *v, double unpaid)
+/// The body's elastic and kinetic energy when a decision begins (the cut is the body's then), only after somebody asked for it.
+/// Energy that comes in anew (a tool that presses again, after a fall of the energy) counts to the turnover; the small oscillation
+/// of a symplectic step does not.
+void pli_tetlod_count_energy(PliTetLod *t, PliBody *body, const double *x, const double *v)
+{
+    if (!t->energy_wanted) return;
+    const PliEnergy e = pli_body_energy(body, x, v);
+    const double now = e.elastic + e.kinetic;
+    t->energy_wanted = false;
+    if (now > 1.25 * t->energy_low) t->turnover += now - t->energy_low, t->energy_low = now;
+    t->energy_low = fmin(t->energy_low, now);
+}
+
+/// Energy an event may add beyond what the motion of its patch can pay for: never more than events have removed before, and in
+/// all less than a thousandth of the energy that went through the body. Without it a body at rest under load could never coarsen.
+static bool afford(PliTetLod *t, PliBody *body, double unpaid)
 {
     if (unpaid > t->bank) return false;
-    if (!(t->reference_energy >= 0.0)) { // once a decision, and only if somebody asks
-        const PliEnergy e = pli_body_energy(body, x, v);
-        t->reference_energy = e.elastic + e.kinetic;
-    }
-    const double most = (2e-4 + 1e-4 * t->time) * t->reference_energy;
-    return pli_body_stats_mutable(body)->energy_added + unpaid <= most;
+    t->energy_wanted = true; // for the next decision; what is known is that of an earlier one
+    const double share = fmin(2e-4 + 1e-4 * t->time, 9e-4); // not all of it at once
+    return pli_body_stats_mutable(body)->energy_added + unpaid <= share * t->turnover;
 }
 
 /// Step 4. @return false when the event would add energy that nothing can pay for and it is not forced.
@@ -247,7 +257,7 @@ static bool settle_energy(PliTetLod *t, PliBody *body, const double *x, double *
     // a strain of 1e-12: rounding, of a body at rest for example
     const double rounding = 1e-24 * pli_body_def(body)->material.young * (double)units * t->h->unit;
     if (unpaid <= rounding) return true;
-    if (afford(t, body, x, v, unpaid)) {
+    if (afford(t, body, unpaid)) {
         t->bank -= unpaid;
         stats->energy_added += unpaid;
         return true;

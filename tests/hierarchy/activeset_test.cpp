@@ -95,23 +95,24 @@ void random_sequences(const PliLevels *h, PliActiveSetDef def, int sequences, Co
     }
 }
 
-TEST(ActiveSet, TenThousandRandomSequencesOnABox)
+// `pliant verify tetlod` runs ten thousand sequences; these are enough to find what broke
+TEST(ActiveSet, RandomSequencesOnABox)
 {
     LevelsHandle h = box_levels({ 1, 2, 4 });
     Counts n;
-    random_sequences(h.get(), {}, 10000, &n);
-    EXPECT_GT(n.split, 10000);
-    EXPECT_GT(n.merged, 10000);
+    random_sequences(h.get(), {}, 500, &n);
+    EXPECT_GT(n.split, 500);
+    EXPECT_GT(n.merged, 500);
     EXPECT_EQ(n.failed, 0);
 }
 
-TEST(ActiveSet, TenThousandRandomSequencesOnASphere)
+TEST(ActiveSet, RandomSequencesOnASphere)
 {
     LevelsHandle h = ball_levels({ 2, 3, 5 });
     Counts n;
-    random_sequences(h.get(), {}, 10000, &n);
-    EXPECT_GT(n.split, 10000);
-    EXPECT_GT(n.merged, 10000);
+    random_sequences(h.get(), {}, 500, &n);
+    EXPECT_GT(n.split, 500);
+    EXPECT_GT(n.merged, 500);
     RecordProperty("failed", n.failed);
     EXPECT_LE(n.failed, n.split / 20); // refused because a coarse node would carry no mass
 }
