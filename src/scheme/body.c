@@ -167,6 +167,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
     }
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
     pli_body_recut(b);
+    if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
     return PLI_OK;
 }
 

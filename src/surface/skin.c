@@ -101,6 +101,12 @@ void pli_skin_wake(PliSkin *s)
     memset(s->wake, 0, s->point_count * sizeof *s->wake);
 }
 
+void pli_skin_forget_rows(PliSkin *s)
+{
+    memset(s->stamp, 0, s->point_count * sizeof *s->stamp);
+    s->packed_revision = 0;
+}
+
 void pli_skin_reset(PliSkin *s)
 {
     memset(s->offset, 0, 3 * (size_t)s->point_count * sizeof *s->offset);

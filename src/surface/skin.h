@@ -60,6 +60,7 @@ PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the compo
 /// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown. Forgets them.
 /// @return the largest jump that is left, m: rounding.
 double pli_skin_absorb(PliSkin *skin);
+void pli_skin_forget_rows(PliSkin *skin); ///< composed rows are made again: the cut changed without a word about which
 void pli_skin_wake(PliSkin *skin); ///< every point has to be looked at
 void pli_skin_fade(PliSkin *skin, double factor);
 
