@@ -591,15 +591,41 @@ void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *u
     }
 }
 
-void pli_elastic_add_dense(const PliElastic *e, double k, PliIndex points, double *a, size_t stride)
+// True when sample s lists the same points as the one before: the four of a region do.
+static bool repeats(const PliElastic *e, PliIndex s)
+{
+    if (s == 0) return false;
+    const PliIndex from = e->sample_first[s], before = e->sample_first[s - 1], n = e->sample_first[s + 1] - from;
+    return n == from - before && memcmp(e->sample_point + from, e->sample_point + before, n * sizeof *e->sample_point) == 0;
+}
+
+enum { GROUPS = 64 }; ///< of four points in one sample: its most entries
+
+void pli_elastic_sample_groups(const PliElastic *e, PliGroupsFn *fn, void *user)
+{
+    for (PliIndex s = 0; s < e->sample_count; ++s) {
+        const PliIndex from = e->sample_first[s], n = (e->sample_first[s + 1] - from) / 4;
+        PliIndex group[GROUPS];
+        if (n > GROUPS || repeats(e, s)) continue;
+        for (PliIndex k = 0; k < n; ++k) group[k] = e->sample_point[from + 4 * k] / 4;
+        fn(group, n, user);
+    }
+}
+
+void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place, void *user, size_t stride)
 {
     if (!e->linearized) return;
+    double *block[GROUPS * GROUPS];
     for (PliIndex s = 0; s < e->sample_count; ++s) {
-        const PliIndex from = e->sample_first[s];
+        const PliIndex from = e->sample_first[s], n = (e->sample_first[s + 1] - from) / 4;
+        if (n > GROUPS) continue;
+        const bool same = repeats(e, s);
+        for (PliIndex q = 0; q < n * n && !same; ++q)
+            block[q] = place(e->sample_point[from + 4 * (q / n)] / 4, e->sample_point[from + 4 * (q % n)] / 4, user);
         double C[81];
         sample_tangent(e, s, C);
         for (int q = 0; q < 81; ++q) C[q] *= k;
-        e->kernel->sample_dense(C, e->sample_point + from, e->sample_grad + 3 * (size_t)from, e->sample_first[s + 1] - from, points, a, stride);
+        e->kernel->sample_pairs(C, e->sample_grad + 3 * (size_t)from, n, block, stride);
     }
 }
 

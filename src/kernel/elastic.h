@@ -65,9 +65,13 @@ void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *d
 /// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending: tets, then samples.
 typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
-/// The same for samples only, summed straight into a dense matrix: a += k K, lower triangle, unknown c * points + p for component
-/// c of point p, `stride` doubles per row. Fast where samples list their points in runs of four consecutive numbers.
-void pli_elastic_add_dense(const PliElastic *e, double k, PliIndex points, double *a, size_t stride);
+/// The same for samples only, straight into blocks of groups of four points: += k K for every pair of groups `place` gives room
+/// for, `stride` doubles per row, unknown 4 c + p for component c of point p. Samples must list their points in whole groups.
+typedef double *PliBlockPlaceFn(PliIndex row_group, PliIndex column_group, void *user); ///< NULL: this one is not wanted
+void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place, void *user, size_t stride);
+/// Calls fn with the groups of four points of every sample; repeats of the sample before are left out.
+typedef void PliGroupsFn(const PliIndex *group, PliIndex count, void *user);
+void pli_elastic_sample_groups(const PliElastic *e, PliGroupsFn *fn, void *user);
 /// blocks += k times the diagonal blocks of K of `group` consecutive points each: [points / group, 3 group, 3 group], unknown
 /// c * group + p within a block. Samples only.
 void pli_elastic_add_group_blocks(const PliElastic *e, double k, PliIndex group, double *blocks);

@@ -440,36 +440,29 @@ static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, 
     return found;
 }
 
-/// Points in runs of four consecutive numbers: four columns at a time.
-static void lanes_sample_dense(const double C[81], const PliIndex *point, const double *grad, PliIndex n, PliIndex points, double *a, size_t stride)
+static void lanes_sample_pairs(const double C[81], const double *grad, PliIndex groups, double *const *block, size_t stride)
 {
-    enum { MOST = 256 };
-    double g[3][MOST];
-    bool runs = n % 4 == 0 && n <= MOST;
-    for (PliIndex k = 0; runs && k < n; ++k) {
-        if (point[k] != point[k / 4 * 4] + k % 4 || (k >= 4 && point[k] <= point[k - 4])) runs = false;
-        for (int c = 0; c < 3; ++c) g[c][k] = grad[3 * (size_t)k + (size_t)c];
-    }
-    for (PliIndex p = 0; p < n; ++p) {
-        const double *gp = grad + 3 * (size_t)p;
-        for (int i = 0; i < 3; ++i) {
-            double *row = a + ((size_t)i * points + point[p]) * stride;
-            double h[9];
-            for (int jl = 0; jl < 9; ++jl) h[jl] = gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl];
-            for (int j = 0; j <= i; ++j) {
-                double *out = row + (size_t)j * points;
-                const double h0 = h[3 * j], h1 = h[3 * j + 1], h2 = h[3 * j + 2];
-                if (!runs) {
-                    for (PliIndex q = 0; q < n; ++q)
-                        if (j < i || point[q] <= point[p]) out[point[q]] += h0 * grad[3 * (size_t)q] + h1 * grad[3 * (size_t)q + 1] + h2 * grad[3 * (size_t)q + 2];
-                    continue;
-                }
-                const PliIndex last = j < i ? n : p / 4 * 4 + 4;
-                for (PliIndex q = 0; q < last; q += 4) {
-                    double *to = out + point[q];
-                    for (int t = 0; t < 4; ++t) to[t] += h0 * g[0][q + (PliIndex)t] + h1 * g[1][q + (PliIndex)t] + h2 * g[2][q + (PliIndex)t];
-                }
+    enum { MOST = 64 };
+    double g[MOST][3][4];
+    for (PliIndex c = 0; c < groups; ++c)
+        for (int q = 0; q < 4; ++q)
+            for (int l = 0; l < 3; ++l) g[c][l][q] = grad[12 * (size_t)c + 3 * (size_t)q + (size_t)l];
+    for (PliIndex r = 0; r < groups; ++r) {
+        double h[12][9];
+        for (int i = 0; i < 3; ++i)
+            for (int p = 0; p < 4; ++p) {
+                const double *gp = grad + 12 * (size_t)r + 3 * (size_t)p;
+                for (int jl = 0; jl < 9; ++jl) h[4 * i + p][jl] = gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl];
             }
+        for (PliIndex c = 0; c < groups; ++c) {
+            double *out = block[(size_t)groups * r + c];
+            if (!out) continue;
+            for (int a = 0; a < 12; ++a)
+                for (int j = 0; j < 3; ++j) {
+                    double *to = out + (size_t)a * stride + 4 * (size_t)j;
+                    const double h0 = h[a][3 * j], h1 = h[a][3 * j + 1], h2 = h[a][3 * j + 2];
+                    for (int t = 0; t < 4; ++t) to[t] += h0 * g[c][0][t] + h1 * g[c][1][t] + h2 * g[c][2][t];
+                }
         }
     }
 }
@@ -478,7 +471,7 @@ static void lanes_sample_dense(const double C[81], const PliIndex *point, const 
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
         .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,        \
-        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize, .sample_dense = lanes_sample_dense,                              \
+        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                              \
         .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted                                 \
     }
 

@@ -98,8 +98,8 @@ struct PliElasticKernel {
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
     void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v);
     void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);
-    /// a += (sum over k, l of grad_a[k] C[ik, jl] grad_b[l]) for all pairs of entries, lower triangle, see pli_elastic_add_dense.
-    void (*sample_dense)(const double C[81], const PliIndex *point, const double *grad, PliIndex n, PliIndex points, double *a, size_t stride);
+    /// block[groups r + c] += (sum over k, l of grad_a[k] C[ik, jl] grad_b[l]) for all pairs of groups that have one.
+    void (*sample_pairs)(const double C[81], const double *grad, PliIndex groups, double *const *block, size_t stride);
     void (*sample_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);

@@ -83,8 +83,8 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     copy_definition(b);
     if (def->integrator == PLI_IMPLICIT && (def->linear_solver == PLI_SOLVE_LDL || def->linear_solver == PLI_SOLVE_AUTO)) {
         b->implicit.matrix = pli_block_matrix_create(host);
-        if (fixed->group > 1) b->implicit.dense = pli_dense_create(host);
-        if (!b->implicit.matrix || (fixed->group > 1 && !b->implicit.dense)) goto fail;
+        if (fixed->group == 4) b->implicit.tiles = pli_tiles_create(host);
+        if (!b->implicit.matrix || (fixed->group == 4 && !b->implicit.tiles)) goto fail;
     }
     ops->reset(self);
     pli_body_recut(b);
@@ -105,7 +105,7 @@ void pli_body_destroy(PliBody *b)
     pli_contact_destroy(b->contact);
     pli_skin_destroy(b->skin);
     pli_block_matrix_destroy(b->implicit.matrix);
-    pli_dense_destroy(b->implicit.dense);
+    pli_tiles_destroy(b->implicit.tiles);
     pli_elastic_destroy(b->system.elastic);
     PLI_FREE(&host, b->filter, 9 * (size_t)b->fixed.active_capacity);
     PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->fixed.active_capacity);

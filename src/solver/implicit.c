@@ -7,8 +7,7 @@
 
 #include "solver/system.h"
 
-enum { AUTO_UNKNOWNS = 600 };   ///< up to here a dense factor beats iterations on frames
-enum { DENSE_UNKNOWNS = 4200 }; ///< above, memory and n^3 speak for iterations
+enum { TILED_UNKNOWNS = 24000 }; ///< above, memory speaks for iterations
 
 size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group)
 {
@@ -50,8 +49,20 @@ static void apply(void *self, const double *p, double *y)
             yi[c] = op->mass_factor * yi[c] + op->reaction[3 * (size_t)i + c];
             yi[c] += d[3 * c] * pi[0] + d[3 * c + 1] * pi[1] + d[3 * c + 2] * pi[2];
         }
-        if (s->fixed[i]) memcpy(yi, p + 3 * (size_t)i, 3 * sizeof *p);
     }
+    for (PliIndex j = 0; j < s->spring_count; ++j) {
+        double u[3] = { 0.0, 0.0, 0.0 }, f[3];
+        const double *q = s->spring_matrix + 6 * (size_t)j;
+        for (PliIndex k = s->spring_first[j]; k < s->spring_first[j + 1]; ++k)
+            for (int c = 0; c < 3; ++c) u[c] += s->spring_weight[k] * op->full[3 * (size_t)s->spring_column[k] + (size_t)c];
+        f[0] = q[0] * u[0] + q[5] * u[1] + q[4] * u[2];
+        f[1] = q[5] * u[0] + q[1] * u[1] + q[3] * u[2];
+        f[2] = q[4] * u[0] + q[3] * u[1] + q[2] * u[2];
+        for (PliIndex k = s->spring_first[j]; k < s->spring_first[j + 1]; ++k)
+            for (int c = 0; c < 3; ++c) y[3 * (size_t)s->spring_column[k] + (size_t)c] += s->spring_weight[k] * f[c];
+    }
+    for (PliIndex i = 0; i < s->active_count; ++i)
+        if (s->fixed[i]) memcpy(y + 3 * (size_t)i, p + 3 * (size_t)i, 3 * sizeof *p);
 }
 
 // Jacobi with the mass only: cheap, and right in the limit of small steps.
@@ -76,6 +87,16 @@ static void factor_groups(Operator *op)
         bool good = true;
         memset(op->blocks, 0, count * width * width * sizeof *op->blocks);
         if (attempt == 0) pli_elastic_add_group_blocks(s->elastic, op->stiffness_factor, s->group, op->blocks);
+        for (PliIndex j = 0; j < s->spring_count; ++j)
+            for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; ++a)
+                for (PliIndex b = s->spring_first[j]; b < s->spring_first[j + 1]; ++b) {
+                    static const size_t sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
+                    const size_t row = s->spring_column[a], column = s->spring_column[b];
+                    if (row / g != column / g) continue;
+                    double *block = op->blocks + row / g * width * width;
+                    for (size_t c = 0; c < 9; ++c)
+                        block[(c / 3 * g + row % g) * width + c % 3 * g + column % g] += s->spring_matrix[6 * (size_t)j + sym[c]] * s->spring_weight[a] * s->spring_weight[b];
+                }
         for (size_t i = 0; i < s->active_count; ++i) {
             double *block = op->blocks + i / g * width * width;
             const size_t row = i % g;
@@ -145,16 +166,27 @@ static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *
     pli_block_matrix_add(a->matrix, row, column, scaled);
 }
 
+static void join_groups(const PliIndex *group, PliIndex count, void *user)
+{
+    for (PliIndex a = 1; a < count; ++a)
+        for (PliIndex b = 0; b < a; ++b) pli_tiles_join(user, group[a], group[b]);
+}
+
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *err)
 {
     im->chosen = im->solver;
-    if (im->solver == PLI_SOLVE_AUTO) im->chosen = s->group > 1 && 3 * s->active_count > AUTO_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
+    if (im->solver == PLI_SOLVE_AUTO) im->chosen = s->group > 1 && 3 * s->active_count > TILED_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
     if (im->chosen != PLI_SOLVE_LDL) return PLI_OK;
-    // groups couple with nearly all others: a dense factor is several times faster than a sparse one
-    im->is_dense = im->dense && s->group > 1 && s->slave_count == 0 && s->tet_count == 0 && 3 * s->active_count <= DENSE_UNKNOWNS;
-    if (im->is_dense) {
-        if (pli_dense_reserve(im->dense, 3 * s->active_count) == PLI_OK) return PLI_OK;
-        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the matrix of %u active points", s->active_count);
+    im->is_tiled = im->tiles && s->group == 4 && s->slave_count == 0 && s->tet_count == 0 && s->mass_first;
+    if (im->is_tiled) {
+        PliStatus tiled = pli_tiles_begin(im->tiles, s->active_count / 4);
+        if (tiled == PLI_OK) {
+            pli_elastic_sample_groups(s->elastic, join_groups, im->tiles);
+            for (PliIndex i = 0; i < s->active_count; i += 4)
+                for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) pli_tiles_join(im->tiles, i / 4, s->mass_column[k] / 4);
+            tiled = pli_tiles_seal(im->tiles);
+        }
+        return tiled == PLI_OK ? PLI_OK : pli_refuse(err, tiled, "no memory for the matrix of %u active points", s->active_count);
     }
     PliStatus status = pli_block_matrix_begin(im->matrix, s->active_count);
     FillArg arg = { .matrix = im->matrix, .status = status };
@@ -171,49 +203,70 @@ PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *er
     return pli_block_matrix_seal(im->matrix, err);
 }
 
-// components first: unknown c * active_count + p
-static bool factor_dense(const Operator *op, PliDense *m)
+static double *place_block(PliIndex row, PliIndex column, void *user) { return pli_tiles_block(user, row, column); }
+
+static void add_springs(const Operator *op, PliTiles *m)
+{
+    static const int sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
+    const PliSystem *s = op->s;
+    for (PliIndex j = 0; j < s->spring_count; ++j) {
+        const double *q = s->spring_matrix + 6 * (size_t)j;
+        const PliIndex from = s->spring_first[j], to = s->spring_first[j + 1];
+        for (PliIndex a = from; a < to; a += 4) // rows list whole groups
+            for (PliIndex b = from; b < to; b += 4) {
+                double *out = pli_tiles_block(m, s->spring_column[a] / 4, s->spring_column[b] / 4);
+                if (!out) continue;
+                for (int i = 0; i < 3; ++i)
+                    for (int p = 0; p < 4; ++p)
+                        for (int k = 0; k < 3; ++k) {
+                            const double w = q[sym[3 * i + k]] * s->spring_weight[a + (PliIndex)p];
+                            double *to_row = out + PLI_TILE * (4 * i + p) + 4 * k;
+                            for (int r = 0; r < 4; ++r) to_row[r] += w * s->spring_weight[b + (PliIndex)r];
+                        }
+            }
+    }
+}
+
+// unknown 4 c + p of a group for component c of its point p
+static bool factor_tiles(const Operator *op, PliTiles *m)
 {
     const PliSystem *s = op->s;
-    const size_t n = s->active_count;
-    pli_dense_zero(m);
-    pli_elastic_add_dense(s->elastic, op->stiffness_factor, s->active_count, m->a, m->stride);
-    for (size_t i = 0; i < n; ++i) {
-        for (size_t c = 0; c < 3; ++c)
-            for (size_t d = 0; d <= c; ++d) m->a[(c * n + i) * m->stride + d * n + i] += op->diagonal[9 * i + 3 * c + d];
-        for (PliIndex k = s->mass_first ? s->mass_first[i] : 0; s->mass_first && k < s->mass_first[i + 1]; ++k)
-            for (size_t c = 0; c < 3 && s->mass_column[k] <= i; ++c)
-                m->a[(c * n + i) * m->stride + c * n + s->mass_column[k]] += op->mass_factor * s->mass_value[k];
-        for (size_t c = 0; c < 3 && !s->mass_first; ++c) m->a[(c * n + i) * m->stride + c * n + i] += op->mass_factor * s->mass[i];
-    }
-    for (size_t i = 0; i < n; ++i)
-        for (size_t c = 0; c < 3 && s->fixed[i]; ++c) {
-            const size_t at = c * n + i;
-            memset(m->a + at * m->stride, 0, at * sizeof *m->a);
-            for (size_t r = at + 1; r < 3 * n; ++r) m->a[r * m->stride + at] = 0.0;
-            m->a[at * m->stride + at] = 1.0;
+    pli_tiles_zero(m);
+    pli_elastic_add_pairs(s->elastic, op->stiffness_factor, place_block, m, PLI_TILE);
+    add_springs(op, m);
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        double *own = pli_tiles_block(m, i / 4, i / 4);
+        for (PliIndex c = 0; c < 9; ++c) own[PLI_TILE * (4 * (c / 3) + i % 4) + 4 * (c % 3) + i % 4] += op->diagonal[9 * (size_t)i + c];
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
+            const PliIndex j = s->mass_column[k];
+            double *to = pli_tiles_block(m, i / 4, j / 4);
+            for (PliIndex c = 0; c < 3 && to; ++c) to[PLI_TILE * (4 * c + i % 4) + 4 * c + j % 4] += op->mass_factor * s->mass_value[k];
         }
-    return pli_dense_factor(m) == PLI_OK;
+    }
+    for (PliIndex i = 0; i < s->active_count; ++i)
+        for (PliIndex c = 0; c < 3 && s->fixed[i]; ++c) pli_tiles_fix(m, i / 4, 4 * c + i % 4);
+    return pli_tiles_factor(m) == PLI_OK;
 }
 
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double *b, double *x)
 {
-    if (!im->is_dense) {
+    if (!im->is_tiled) {
         pli_block_matrix_solve(im->matrix, b, x);
         return;
     }
-    const size_t n = s->active_count;
-    double *t = im->dense->panel; // scratch of the factor, at least as long
-    for (size_t i = 0; i < 3 * n; ++i) t[i % 3 * n + i / 3] = b[i];
-    pli_dense_solve(im->dense, t, t);
-    for (size_t i = 0; i < 3 * n; ++i) x[i] = t[i % 3 * n + i / 3];
+    double *t = im->tiles->x;
+    for (PliIndex i = 0; i < s->active_count; ++i)
+        for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(im->tiles, i / 4) + 4 * c + i % 4] = b[3 * (size_t)i + c];
+    pli_tiles_solve(im->tiles, t);
+    for (PliIndex i = 0; i < s->active_count; ++i)
+        for (PliIndex c = 0; c < 3; ++c) x[3 * (size_t)i + c] = t[pli_tiles_at(im->tiles, i / 4) + 4 * c + i % 4];
 }
 
 static bool solve_direct(const Operator *op, PliImplicit *im, const double *b, double *dv)
 {
     const PliSystem *s = op->s;
-    if (im->is_dense) {
-        if (!factor_dense(op, im->dense)) return false;
+    if (im->is_tiled) {
+        if (!factor_tiles(op, im->tiles)) return false;
         pli_implicit_solve(s, im, b, dv);
         return true;
     }

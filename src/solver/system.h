@@ -6,8 +6,8 @@
 // Integrators know neither hierarchy nor scheme; hooks bring in the world around the body.
 
 #include "kernel/elastic.h"
-#include "solver/dense.h"
 #include "solver/linear.h"
+#include "solver/tiles.h"
 
 typedef struct PliSystem {
     PliHost host;
@@ -44,6 +44,12 @@ typedef struct PliSystem {
     /// Adds a majoriser of the hook's stiffness to the diagonal, 9 doubles per active point (implicit steps).
     void (*add_diagonal)(void *self, double *blocks);
     void *self;
+
+    // ---- implicit only: points held by springs and dampers, as rows over active positions ------------------------------------
+    PliIndex spring_count;
+    const PliIndex *spring_first, *spring_column;
+    const double *spring_weight;
+    const double *spring_matrix; ///< [count, 6] xx yy zz yz xz xy: h^2 stiffness + h damping of the point, N s^2/m
 } PliSystem;
 
 void pli_system_spread(const PliSystem *s, double *a);                 ///< slaves of one field from its active part
@@ -72,8 +78,8 @@ typedef struct PliImplicit {
     PliIterative iterative;
     PliLinearSolver chosen; ///< for the present pattern: solver, or what AUTO came to
     PliBlockMatrix *matrix; ///< pattern sealed by pli_implicit_pattern when solver is PLI_SOLVE_LDL
-    PliDense *dense;        ///< or this one, for groups of points that nearly all couple; NULL: never
-    bool is_dense;          ///< which of the two holds the present pattern
+    PliTiles *tiles;        ///< or this one, for groups of four points; NULL: never
+    bool is_tiled;          ///< which of the two holds the present pattern
 } PliImplicit;
 /// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x);

@@ -1,0 +1,12 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Only this file is compiled for that vector unit; the choice is made at run time.
+#include "solver/tiles.h"
+
+#if defined(__AVX2__)
+#include "solver/tiles_lanes.h"
+
+static const PliTilesKernel kernel = PLI_TILES_KERNEL;
+const PliTilesKernel *pli_tiles_avx2(void) { return &kernel; }
+#else
+const PliTilesKernel *pli_tiles_avx2(void) { return 0; }
+#endif

@@ -1,0 +1,126 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+extern "C" {
+#include "base/hash.h"
+#include "solver/tiles.h"
+}
+
+namespace {
+
+using Vec = std::vector<double>;
+
+// Groups in a chain with some long links, cut into pieces that do not touch; negative eigenvalues when `shift` is small.
+struct Problem {
+    PliIndex groups;
+    Vec dense; // [12 groups, 12 groups]
+    PliTiles *m;
+    Problem(PliIndex n, PliIndex piece, double shift) : groups(n), dense(144 * size_t(n) * n, 0.0)
+    {
+        PliHost host = pli_host_default();
+        m = pli_tiles_create(&host);
+        auto coupled = [&](PliIndex a, PliIndex b) { return a / piece == b / piece && (a - b <= 2 || (a % 7 == 0 && b % 5 == 0)); };
+        EXPECT_EQ(PLI_OK, pli_tiles_begin(m, n));
+        for (PliIndex a = 0; a < n; ++a)
+            for (PliIndex b = 0; b <= a; ++b)
+                if (coupled(a, b)) pli_tiles_join(m, a, b);
+        EXPECT_EQ(PLI_OK, pli_tiles_seal(m));
+        pli_tiles_zero(m);
+        uint64_t seed = 7;
+        const size_t width = 12 * size_t(n);
+        for (PliIndex a = 0; a < n; ++a)
+            for (PliIndex b = 0; b <= a; ++b) {
+                if (!coupled(a, b)) continue;
+                for (size_t i = 0; i < 12; ++i)
+                    for (size_t j = 0; j < (a == b ? i + 1 : 12); ++j) {
+                        const double v = pli_random_unit(&seed) - 0.5 + (a == b && i == j ? shift : 0.0);
+                        dense[(12 * a + i) * width + 12 * b + j] = dense[(12 * b + j) * width + 12 * a + i] = v;
+                    }
+            }
+        for (PliIndex a = 0; a < n; ++a)
+            for (PliIndex b = 0; b < n; ++b)
+                if (double *to = pli_tiles_block(m, a, b))
+                    for (size_t i = 0; i < 12; ++i)
+                        for (size_t j = 0; j < 12; ++j) to[PLI_TILE * i + j] = dense[(12 * a + i) * width + 12 * b + j];
+    }
+    ~Problem() { pli_tiles_destroy(m); }
+    Vec times(const Vec &x) const
+    {
+        Vec y(x.size(), 0.0);
+        for (size_t i = 0; i < x.size(); ++i)
+            for (size_t j = 0; j < x.size(); ++j) y[i] += dense[i * x.size() + j] * x[j];
+        return y;
+    }
+    Vec solve(const Vec &b) const
+    {
+        Vec x(b.size());
+        for (size_t i = 0; i < b.size(); ++i) m->x[pli_tiles_at(m, PliIndex(i / 12)) + i % 12] = b[i];
+        pli_tiles_solve(m, m->x);
+        for (size_t i = 0; i < b.size(); ++i) x[i] = m->x[pli_tiles_at(m, PliIndex(i / 12)) + i % 12];
+        return x;
+    }
+};
+
+TEST(Tiles, SolveAnyPatternDefiniteOrNot)
+{
+    for (PliIndex n : { 1u, 2u, 4u, 5u, 9u, 23u, 40u })
+        for (PliIndex piece : { 3u, 100u })
+            for (double shift : { 30.0, 2.0 }) {
+                Problem p(n, piece, shift);
+                Vec x(12 * n);
+                for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(1.0 + double(i));
+                const Vec b = p.times(x);
+                ASSERT_EQ(PLI_OK, pli_tiles_factor(p.m));
+                const Vec y = p.solve(b);
+                double worst = 0.0;
+                for (size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::fabs(x[i] - y[i]));
+                EXPECT_LT(worst, shift > 10.0 ? 1e-12 : 1e-6) << n << " " << piece;
+                if (shift > 10.0) {
+                    EXPECT_EQ(p.m->negative, 0u);
+                }
+            }
+    Problem zero(2, 3, 0.0);
+    pli_tiles_zero(zero.m);
+    EXPECT_EQ(PLI_DIVERGED, pli_tiles_factor(zero.m));
+}
+
+TEST(Tiles, PiecesThatDoNotTouchShareNoTile)
+{
+    Problem together(40, 100, 30.0), apart(40, 4, 30.0);
+    EXPECT_EQ(apart.m->tiles, 10u);
+    EXPECT_EQ(apart.m->stored, 10u);
+    EXPECT_LT(pli_tiles_work(apart.m), 0.2 * pli_tiles_work(together.m));
+}
+
+TEST(Tiles, AFixedUnknownIsTakenOut)
+{
+    Problem p(9, 100, 30.0);
+    pli_tiles_fix(p.m, 4, 7);
+    const size_t n = 12 * 9, at = 12 * 4 + 7;
+    for (size_t i = 0; i < n; ++i) p.dense[at * n + i] = p.dense[i * n + at] = i == at ? 1.0 : 0.0;
+    Vec x(n, 1.0);
+    x[at] = 0.0;
+    ASSERT_EQ(PLI_OK, pli_tiles_factor(p.m));
+    const Vec y = p.solve(p.times(x));
+    for (size_t i = 0; i < n; ++i) EXPECT_NEAR(x[i], y[i], 1e-12);
+}
+
+TEST(Tiles, VectorUnitsGiveTheSameBits)
+{
+    Vec first;
+    for (const char *unit : { "none", "avx2", "avx512" }) {
+        setenv("PLIANT_SIMD", unit, 1);
+        Problem p(23, 100, 30.0);
+        ASSERT_EQ(PLI_OK, pli_tiles_factor(p.m));
+        const Vec y = p.solve(Vec(12 * 23, 1.0));
+        if (first.empty()) first = y;
+        EXPECT_EQ(first, y) << unit;
+    }
+    unsetenv("PLIANT_SIMD");
+}
+
+} // namespace
