@@ -24,7 +24,11 @@ typedef struct PliModel {
     PliExternalFn *external; ///< forces of other components, known by who steps it; schemes that judge forces look at them
     PliExternalStiffnessFn *external_stiffness;
     void *external_user;
+    struct PliGrab *grab; ///< NULL: nobody held it yet
+    void (*choose_external)(struct PliModel *m); ///< when it was grabbed or let go; NULL: who steps it looks by itself
+    bool diverged;
 } PliModel;
+typedef struct PliGrab PliGrab;
 
 PliModel *pli_model_self(PliObject *o); ///< o has PLI_ROLE_MODEL
 /// The model a component means: its `model` link, or the first of its node and the nodes above. Refuses when there is none.

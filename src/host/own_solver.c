@@ -1,4 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/grab.h"
 #include "host/own.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ static void gather(const double *x, const double *v, double time_in_step, double
     (void)time_in_step;
     Solver *s = user;
     for (int i = 0; i < s->model->outside_count; ++i) pli_outside_add_force(s->model->outside[i], x, v, f);
+    if (pli_model_grabbed(s->model)) pli_grab_force(s->model, x, f);
     if (!s->m.force_count) return;
     PliMech *state = s->m.state[0];
     size_t n = 3 * (size_t)state->count;
@@ -45,6 +47,16 @@ static void gather_stiffness(const double *x, double *k, void *user)
     (void)x; // as of the force at the start of the step
     const Solver *s = user;
     for (int i = 0; i < s->model->outside_count; ++i) pli_outside_add_stiffness(s->model->outside[i], k);
+    if (pli_model_grabbed(s->model)) pli_grab_stiffness(s->model, k);
+}
+
+/// A body that nothing acts on from outside is not asked in every substep.
+static void choose_external(PliModel *m)
+{
+    const Solver *s = m->external_user;
+    const bool held = pli_model_grabbed(m);
+    m->external = s->m.force_count || m->outside_count || held ? gather : NULL;
+    m->external_stiffness = m->outside_count || held ? gather_stiffness : NULL;
 }
 
 static PliStatus solver_ready(PliObject *o, PliError *err)
@@ -61,11 +73,9 @@ static PliStatus solver_ready(PliObject *o, PliError *err)
     if (s->m.state_count != 1) return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu states under its node: AdaptiveSolver steps one body", s->m.state_count);
     s->force = PLI_SCENE_NEW(o->node->scene, 3 * (size_t)s->m.count, double);
     if (!s->force) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients", s->m.count);
-    if (s->m.force_count || s->model->outside_count) {
-        s->model->external = gather;
-        if (s->model->outside_count) s->model->external_stiffness = gather_stiffness;
-        s->model->external_user = s;
-    }
+    s->model->external_user = s;
+    s->model->choose_external = choose_external;
+    choose_external(s->model);
     pli_lend_reals(o, "substeps", &s->substeps, 1);
     pli_lend_reals(o, "forceUpdates", &s->updates, 1);
     pli_mechanics_end(&s->m, o->node->scene->time);
@@ -87,7 +97,8 @@ static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
     }
     model->info = pli_body_advance(model->body, &state, dt);
     s->substeps = model->info.substeps;
-    if (!model->info.finite)
+    model->diverged = !model->info.finite;
+    if (model->diverged)
         return pli_refuse(err, PLI_DIVERGED, "%s: the body diverged in step %llu at t = %g s (%u elements inverted, first bad element %d); its last good state was kept",
                           model->object->name, (unsigned long long)scene->step + 1, scene->time, model->info.inverted,
                           model->info.bad_element == PLI_NONE ? -1 : (int)model->info.bad_element);

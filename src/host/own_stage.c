@@ -1,5 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/vec.h"
+#include "host/grab.h"
 #include "host/own.h"
 
 #include <string.h>
@@ -45,7 +46,9 @@ static PliStatus force_ready(PliObject *o, PliError *err)
 
 static void force_add_force(PliObject *o, const double *x, const double *v, double *f)
 {
-    pli_body_add_force(((Stage *)o->self)->model->body, x, v, f);
+    const PliModel *m = ((Stage *)o->self)->model;
+    pli_body_add_force(m->body, x, v, f);
+    if (pli_model_grabbed(m)) pli_grab_force(m, x, f); // assembled matrices leave its stiffness out: it is softer than the body's
 }
 
 static void force_add_mbk(PliObject *o, const double *dx, PliFactors factors, double *df)
@@ -53,6 +56,7 @@ static void force_add_mbk(PliObject *o, const double *dx, PliFactors factors, do
     const Stage *s = o->self;
     double k = factors.k + factors.b * s->rayleigh;
     if (k != 0.0) pli_body_add_dforce(s->model->body, dx, k, df);
+    if (factors.k != 0.0 && pli_model_grabbed(s->model)) pli_grab_dforce(s->model, dx, factors.k, df);
 }
 
 typedef struct Target {

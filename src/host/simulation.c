@@ -17,11 +17,14 @@ static PliStatus solve_node(PliNode *node, double dt, PliError *err)
         if (status) return status;
     }
     if (solved) return PLI_OK;
+    PliStatus worst = PLI_OK;
+    PliError other;
     for (PliNode *c = node->first; c; c = c->next) {
-        PliStatus status = solve_node(c, dt, err);
-        if (status) return status;
+        PliStatus status = solve_node(c, dt, worst ? &other : err);
+        if (status && status != PLI_DIVERGED) return status;
+        if (status && !worst) worst = status; // it kept its last good state: its neighbours do their step all the same
     }
-    return PLI_OK;
+    return worst;
 }
 
 static PliStatus for_all(PliScene *scene, double dt, bool end, PliError *err)
@@ -62,9 +65,10 @@ PliStatus pli_scene_step(PliScene *scene, PliError *err)
     double dt = scene->dt;
     PliStatus status = for_all(scene, dt, false, err);
     if (!status) status = solve_node(scene->root, dt, err);
-    if (status) return status;
+    if (status && status != PLI_DIVERGED) return status;
     scene->time += dt;
     scene->step++;
+    if (status) return status;
     status = check_finite(scene, err);
     if (!status) status = for_all(scene, dt, true, err);
     return status;

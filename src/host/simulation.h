@@ -13,6 +13,7 @@ extern "C" {
 /// Calls the start of every component once: exporters write the first state. Not in a step.
 PliStatus pli_scene_start(PliScene *scene, PliError *err);
 /// One step of scene->dt. Allocates nothing. PLI_DIVERGED: a value is no longer finite; the error says where.
+/// The bodies that did not diverge have done the step.
 PliStatus pli_scene_step(PliScene *scene, PliError *err);
 PliStatus pli_scene_finish(PliScene *scene, PliError *err);
 /// Hash over positions and velocities of every state, and over the bodies.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QColor>
+#include <array>
+#include <vector>
 
 #include "viewer/snapshot.h"
 
@@ -9,9 +11,12 @@ namespace viewer
 {
 
 /// Colour-blind-safe: eight hues for levels, a dark-to-bright ramp for everything measured. `t` in [0, 1].
-QColor levelColour(int level);
+QColor levelColour(int level, int levels = 8); ///< grey for a body that has only one
 QColor rampColour(double t);
-QColor colourOf(Colour mode, double value, double max);
+/// The line of a body in plots, as in the report.
+QColor bodyColour(const std::vector<BodyInfo> &bodies, size_t body);
+/// One colour per value of [0, 1] in 256 steps, or per level: what a pane paints with.
+std::array<std::array<float, 3>, 256> colourTable(Colour mode, int levels);
 const char *colourTitle(Colour mode); ///< with its unit
 
 } // namespace viewer

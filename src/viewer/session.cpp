@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <pliant/frames.h>
+
 #include "host/simulation.h"
 
 namespace viewer
 {
 
-enum { MostBodies = 6 };
+enum { MostBodies = 6, FrameMs = 15 };
 
 Session::Session(QString scenePath, QObject *parent) : QThread(parent), m_path(std::move(scenePath)) {}
 
@@ -19,6 +21,8 @@ Session::~Session()
     m_wake.wakeAll();
     wait();
 }
+
+// ---- what the window asks for ------------------------------------------------------------------------------------------------
 
 void Session::post(std::function<void()> command)
 {
@@ -42,7 +46,6 @@ void Session::playUntil(uint64_t step)
 {
     post([this, step] {
         m_until = step;
-        m_speed = 0;
         m_playing = m_scene && m_scene->step < step;
     });
 }
@@ -50,8 +53,8 @@ void Session::playUntil(uint64_t step)
 void Session::reset()
 {
     post([this] {
-        unload();
-        if (load()) publish();
+        m_replaying = false;
+        reload();
     });
 }
 
@@ -68,60 +71,109 @@ void Session::setColour(Colour colour)
     });
 }
 
-void Session::steer(double x, double y, double z)
+void Session::steer(int tool, Vec3 place)
 {
-    post([this, x, y, z] {
-        m_steering = true;
-        m_hand = { x, y, z };
+    post([this, tool, place] {
+        m_hand.tool = tool;
+        m_hand.place = place;
     });
 }
 
-void Session::release()
+void Session::grab(Vec3 at, Vec3 target)
 {
-    post([this] { m_steering = false; });
+    post([this, at, target] {
+        m_hand.grabbing = true;
+        m_hand.at = at;
+        m_hand.target = target;
+    });
 }
 
-void Session::retune(std::function<void(PliBodyDef &)> change)
+void Session::letGo()
 {
-    post([this, change] {
-        for (PliSceneBody &b : m_bodies) {
-            PliBodyDef def = *pli_body_def(b.body);
-            change(def);
-            PliError err = {};
-            if (pli_body_retune(b.body, &def, &err) != PLI_OK) emit message(QString("%1: %2").arg(b.name, err.text));
-        }
+    post([this] { m_hand = Hand(); });
+}
+
+void Session::turn(Knob knob, double value)
+{
+    post([this, knob, value] {
+        (knob == Knob::Threshold ? m_knobs.threshold : knob == Knob::Budget ? m_knobs.budget : m_knobs.young) = value;
+        applyKnobs();
     });
 }
 
 void Session::record(bool on)
 {
     post([this, on] {
+        if (on && !reload()) return;
         m_recording = on;
-        if (on) m_record.clear();
-        emit message(on ? "recording the tool" : QString("recorded %1 steps").arg(m_record.size()));
+        m_replaying = false;
+        if (on) m_record.marks.clear();
+        emit message(on ? QString("recording what you do") : QString("recorded %1 steps").arg(m_record.marks.size()));
     });
 }
 
 void Session::replay()
 {
     post([this] {
-        if (m_record.empty()) {
+        m_recording = false;
+        if (m_record.marks.empty()) {
+            m_playing = false;
             emit message("nothing has been recorded yet");
             return;
         }
-        unload();
-        if (!load()) return;
+        if (!reload()) return;
         m_replaying = true;
-        m_recording = false;
         m_playing = true;
-        publish();
     });
 }
 
-SnapshotPtr Session::latest() const
+void Session::saveRecording(const QString &path)
+{
+    post([this, path] {
+        const QString wrong = m_record.save(path, m_path);
+        emit message(wrong.isEmpty() ? QString("wrote %1 steps to %2").arg(m_record.marks.size()).arg(path) : wrong);
+    });
+}
+
+void Session::openRecording(const QString &path)
+{
+    post([this, path] {
+        const QString wrong = m_record.open(path);
+        if (!wrong.isEmpty()) emit message(wrong);
+    });
+    replay();
+}
+
+void Session::showEveryStep(bool on)
+{
+    m_everyStep = on;
+    m_wake.wakeAll();
+}
+
+SnapshotPtr Session::latest()
+{
+    QMutexLocker guard(&m_lock);
+    m_unseen = false;
+    m_wake.wakeAll();
+    return m_latest;
+}
+
+SnapshotPtr Session::current() const
 {
     QMutexLocker guard(&m_lock);
     return m_latest;
+}
+
+// ---- the scene -----------------------------------------------------------------------------------------------------------------
+
+static QString whyNot(const PliScene *scene, const PliError &err, const QString &path)
+{
+    if (err.text[0]) return err.text;
+    for (size_t i = 0; scene && i < scene->report.count; ++i) {
+        const PliFinding &f = scene->report.finding[i];
+        if (f.severity >= PLI_UNSUPPORTED_PART) return QString("%1:%2: %3: %4").arg(f.file).arg(f.line).arg(f.component, f.text);
+    }
+    return QString("%1 could not be loaded").arg(path);
 }
 
 bool Session::load()
@@ -134,15 +186,7 @@ bool Session::load()
     PliError err = {};
     if (m_scene && status == PLI_OK) status = pli_scene_start(m_scene, &err);
     if (!m_scene || status != PLI_OK) {
-        QString text = err.text[0] ? QString(err.text) : QString("%1 could not be loaded").arg(m_path);
-        if (m_scene) {
-            const PliReport &r = m_scene->report;
-            for (size_t i = 0; i < r.count && !err.text[0]; ++i) {
-                if (r.finding[i].severity < PLI_UNSUPPORTED_PART) continue;
-                text = QString("%1:%2: %3: %4").arg(r.finding[i].file).arg(r.finding[i].line).arg(r.finding[i].component, r.finding[i].text);
-                break;
-            }
-        }
+        const QString text = whyNot(m_scene, err, m_path);
         unload();
         emit failed(text);
         return false;
@@ -156,7 +200,28 @@ bool Session::load()
         return false;
     }
     if (count > MostBodies) emit message(QString("%1 bodies, the first %2 are shown").arg(count).arg(int(MostBodies)));
-    m_infos.clear();
+    m_divergedAt.assign(m_bodies.size(), -1.0);
+    m_defs.clear();
+    for (const PliSceneBody &b : m_bodies) m_defs.push_back(*pli_body_def(b.body));
+    m_stuck = false;
+    m_hand = Hand();
+    applyKnobs();
+    return true;
+}
+
+bool Session::reload()
+{
+    emit busy(true);
+    unload();
+    const bool good = load();
+    if (good) publish();
+    emit busy(false);
+    return good;
+}
+
+/// Once: panes keep references to what is filled in here.
+void Session::describe()
+{
     for (const PliSceneBody &b : m_bodies) {
         BodyInfo info;
         info.name = b.name ? b.name : "body";
@@ -165,17 +230,23 @@ bool Session::load()
         const PliIndex *t = pli_body_skin_tris(b.body, &tris);
         info.tris.assign(t, t + 3 * size_t(tris));
         info.pointCount = pli_body_skin_count(b.body);
+        m_points.resize(3 * size_t(info.pointCount));
+        pli_body_skin_positions(b.body, pli_body_rest(b.body), m_points.data());
+        info.rest.assign(m_points.begin(), m_points.end());
         info.dofCount = pli_body_dof_count(b.body);
         info.levels = pli_body_level_count(b.body);
         info.reference = b.is_reference;
+        info.frames = pli_body_scheme(b.body) == PLI_FRAMES;
         const PliBodyDef *d = pli_body_def(b.body);
-        info.threshold = d->criterion.threshold;
         info.budget = d->criterion.budget_ms;
         info.young = d->material.young;
         m_infos.push_back(std::move(info));
     }
-    m_diverged = false;
-    return true;
+    double low[3] = { 1e300, 1e300, 1e300 }, high[3] = { -1e300, -1e300, -1e300 };
+    const std::vector<float> &rest = m_infos.front().rest;
+    for (size_t i = 0; i < rest.size(); ++i) low[i % 3] = std::min(low[i % 3], double(rest[i])), high[i % 3] = std::max(high[i % 3], double(rest[i]));
+    m_size = rest.empty() ? 1.0 : std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    pli_scene_view(m_scene, m_view.data());
 }
 
 void Session::unload()
@@ -185,43 +256,156 @@ void Session::unload()
     m_scene = nullptr;
 }
 
+void Session::applyKnobs()
+{
+    for (size_t i = 0; i < m_bodies.size(); ++i) {
+        PliBodyDef def = *pli_body_def(m_bodies[i].body);
+        def.criterion.threshold = m_defs[i].criterion.threshold * m_knobs.threshold;
+        def.criterion.budget_ms = m_knobs.budget > 0 ? m_knobs.budget : m_defs[i].criterion.budget_ms;
+        def.material.young = m_knobs.young > 0 ? m_knobs.young : m_defs[i].material.young;
+        PliError err = {};
+        if (pli_body_retune(m_bodies[i].body, &def, &err) != PLI_OK) emit message(QString("%1: %2").arg(m_bodies[i].name, err.text));
+    }
+}
+
+/// The hand does to every body what it does to one.
+void Session::act()
+{
+    for (int t = 0; t < m_bodies.front().tool_count; ++t) pli_scene_steer(m_scene, t, t == m_hand.tool ? m_hand.place.data() : nullptr);
+    PliGrip grip = {};
+    std::copy(m_hand.at.begin(), m_hand.at.end(), grip.at);
+    std::copy(m_hand.target.begin(), m_hand.target.end(), grip.target);
+    grip.radius = 0.05 * m_size;
+    PliError err = {};
+    if (pli_scene_grab(m_scene, m_hand.grabbing ? &grip : nullptr, &err) != PLI_OK) emit message(err.text);
+}
+
 void Session::stepScene()
 {
-    if (m_diverged) {
+    if (m_stuck) {
         m_playing = false;
         return;
     }
     const uint64_t step = m_scene->step;
     if (m_replaying) {
-        if (step >= m_record.size()) {
+        if (step >= m_record.marks.size()) {
             m_replaying = false;
             m_playing = false;
+            publish();
             emit message("replay finished");
             return;
         }
-        m_steering = m_record[step].steering;
-        m_hand = m_record[step].at;
+        const Recording::Mark &m = m_record.marks[step];
+        m_hand = m.hand;
+        if (!(m_knobs == m.knobs)) {
+            m_knobs = m.knobs;
+            applyKnobs();
+        }
     }
-    if (m_recording) m_record.push_back({ step, m_steering, m_hand });
-    pli_scene_steer(m_scene, m_steering ? m_hand.data() : nullptr);
+    if (m_recording) m_record.marks.push_back({ m_hand, m_knobs });
+    act();
     PliError err = {};
     if (pli_scene_step(m_scene, &err) != PLI_OK) {
-        m_diverged = true;
-        m_playing = false;
-        emit message(err.text);
+        // who diverged stops, the others go on
+        const int dropped = pli_scene_drop_diverged(m_scene);
+        int left = 0;
+        for (size_t i = 0; i < m_bodies.size(); ++i) {
+            const bool gone = pli_scene_body_dropped(m_scene, int(i));
+            if (gone && m_divergedAt[i] < 0) {
+                m_divergedAt[i] = m_scene->time;
+                emit message(QString("%1 diverged at t = %2 s; the others go on").arg(m_bodies[i].name).arg(m_scene->time));
+            }
+            left += !gone;
+        }
+        if (dropped == 0 || left == 0) {
+            m_stuck = true;
+            m_playing = false;
+            emit message(err.text);
+        }
     }
     if (m_scene->step >= m_until) {
         m_playing = false;
         m_until = UINT64_MAX;
     }
-    publish();
+    // a screen shows sixty pictures a second: what is in between costs time and is never seen
+    if (m_everyStep || !m_playing || m_pending || m_shown.elapsed() >= FrameMs) publish();
 }
 
-static void copyDofs(const double *x, const PliIndex *dof, PliIndex count, std::vector<float> &out)
+// ---- snapshots -----------------------------------------------------------------------------------------------------------------
+
+static void copyDofs(const double *x, const PliIndex *dof, PliIndex count, bool frames, std::vector<float> &out)
 {
-    out.resize(3 * size_t(count));
-    for (PliIndex i = 0; i < count; ++i)
-        for (size_t d = 0; d < 3; ++d) out[3 * size_t(i) + d] = float(x[3 * size_t(dof[i]) + d]);
+    out.reserve(3 * size_t(count));
+    for (PliIndex i = 0; i < count; ++i) {
+        if (frames && dof[i] % 4 != 3) continue; // the other three are directions, not places
+        for (size_t d = 0; d < 3; ++d) out.push_back(float(x[3 * size_t(dof[i]) + d]));
+    }
+}
+
+static void copyFrames(const double *x, PliActive active, std::vector<float> &out)
+{
+    for (PliIndex i = 0; i < active.count; ++i) {
+        if (active.dof[i] % 4 != 3) continue;
+        const double *frame = x + 3 * (size_t(active.dof[i]) - 3);
+        for (size_t d = 0; d < 3; ++d) out.push_back(float(frame[9 + d]));
+        for (size_t k = 0; k < 9; ++k) out.push_back(float(frame[k]));
+    }
+}
+
+void Session::colourBody(const PliSceneBody &b, BodyShot &s)
+{
+    const size_t n = pli_body_skin_count(b.body);
+    const PliRows rows = pli_body_skin_rows(b.body);
+    if (m_colour == Colour::Level) {
+        const uint8_t *level = pli_body_skin_level(b.body);
+        for (size_t i = 0; i < n; ++i) s.scalar[i] = level ? float(level[i]) : 0.0f;
+    } else if (m_colour == Colour::Error && m_reference.size() == m_points.size()) {
+        for (size_t i = 0; i < n; ++i) {
+            const double *p = &m_points[3 * i], *q = &m_reference[3 * i];
+            s.scalar[i] = float(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+        }
+    } else if (m_colour == Colour::Speed) {
+        m_scratch.resize(3 * n);
+        pli_rows_apply(rows, b.v, m_scratch.data());
+        for (size_t i = 0; i < n; ++i) s.scalar[i] = float(std::hypot(m_scratch[3 * i], m_scratch[3 * i + 1], m_scratch[3 * i + 2]));
+    } else if (m_colour == Colour::Stress) {
+        m_scratch.resize(pli_body_dof_count(b.body));
+        pli_body_von_mises(b.body, b.x, m_scratch.data());
+        for (size_t i = 0; i < n; ++i)
+            for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k) s.scalar[i] += float(rows.weight[k] * m_scratch[rows.column[k]]);
+    }
+}
+
+void Session::publishBody(size_t i, Snapshot &shot)
+{
+    const PliSceneBody &b = m_bodies[i];
+    BodyShot s;
+    const PliIndex n = pli_body_skin_count(b.body);
+    const bool frames = pli_body_scheme(b.body) == PLI_FRAMES;
+    m_points.resize(3 * size_t(n));
+    pli_body_skin_positions(b.body, b.x, m_points.data());
+    s.points.assign(m_points.begin(), m_points.end());
+    s.scalar.assign(n, 0.0f);
+    if (m_reference.size() == m_points.size() && !b.is_reference) {
+        double sum = 0;
+        for (size_t k = 0; k < m_points.size(); ++k) sum += (m_points[k] - m_reference[k]) * (m_points[k] - m_reference[k]);
+        s.error = n ? std::sqrt(sum / n) : 0.0;
+    }
+    colourBody(b, s);
+    const PliStats stats = pli_body_stats(b.body);
+    s.active = stats.active;
+    s.elements = stats.elements;
+    s.stepMs = stats.step_ms;
+    const PliEnergy e = pli_body_energy(b.body, b.x, b.v);
+    s.energy = e.elastic + e.kinetic;
+    s.divergedAt = m_divergedAt[i];
+    const PliActive active = pli_body_active(b.body);
+    copyDofs(b.x, active.dof, active.count, frames, s.activeDofs);
+    PliIndex slaves = 0;
+    const PliIndex *slave = pli_body_slaves(b.body, &slaves);
+    copyDofs(b.x, slave, slaves, frames, s.slaves);
+    if (frames) copyFrames(b.x, active, s.frames);
+    shot.bodies.push_back(std::move(s));
 }
 
 void Session::publish()
@@ -229,57 +413,15 @@ void Session::publish()
     auto shot = std::make_shared<Snapshot>();
     shot->time = m_scene->time;
     shot->step = m_scene->step;
+    shot->colour = m_colour;
+    shot->hand = m_hand;
     m_reference.clear();
     for (const PliSceneBody &b : m_bodies) {
         if (!b.is_reference) continue;
         m_reference.resize(3 * size_t(pli_body_skin_count(b.body)));
         pli_body_skin_positions(b.body, b.x, m_reference.data());
     }
-    for (const PliSceneBody &b : m_bodies) {
-        BodyShot s;
-        const PliIndex n = pli_body_skin_count(b.body);
-        m_points.resize(3 * size_t(n));
-        pli_body_skin_positions(b.body, b.x, m_points.data());
-        s.points.assign(m_points.begin(), m_points.end());
-        s.scalar.assign(n, 0.0f);
-        const PliRows rows = pli_body_skin_rows(b.body);
-        if (m_reference.size() == m_points.size() && !b.is_reference) {
-            double sum = 0;
-            for (size_t i = 0; i < m_points.size(); ++i) sum += (m_points[i] - m_reference[i]) * (m_points[i] - m_reference[i]);
-            s.error = n ? std::sqrt(sum / n) : 0.0;
-        }
-        if (m_colour == Colour::Level) {
-            const uint8_t *level = pli_body_skin_level(b.body);
-            for (PliIndex i = 0; i < n; ++i) s.scalar[i] = level ? float(level[i]) : 0.0f;
-        } else if (m_colour == Colour::Error && m_reference.size() == m_points.size()) {
-            for (PliIndex i = 0; i < n; ++i) {
-                const double *p = &m_points[3 * size_t(i)], *q = &m_reference[3 * size_t(i)];
-                s.scalar[i] = float(std::sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2])));
-            }
-        } else if (m_colour == Colour::Speed) {
-            std::vector<double> v(3 * size_t(n));
-            pli_rows_apply(rows, b.v, v.data());
-            for (PliIndex i = 0; i < n; ++i) s.scalar[i] = float(std::sqrt(v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2]));
-        } else if (m_colour == Colour::Stress) {
-            m_scratch.resize(pli_body_dof_count(b.body));
-            pli_body_von_mises(b.body, b.x, m_scratch.data());
-            for (PliIndex i = 0; i < n; ++i)
-                for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k) s.scalar[i] += float(rows.weight[k] * m_scratch[rows.column[k]]);
-        }
-        const PliStats stats = pli_body_stats(b.body);
-        s.active = stats.active;
-        s.elements = stats.elements;
-        s.stepMs = stats.step_ms;
-        const PliEnergy e = pli_body_energy(b.body, b.x, b.v);
-        s.energy = e.elastic + e.kinetic;
-        s.diverged = m_diverged;
-        const PliActive active = pli_body_active(b.body);
-        copyDofs(b.x, active.dof, active.count, s.activeDofs);
-        PliIndex slaves = 0;
-        const PliIndex *slave = pli_body_slaves(b.body, &slaves);
-        copyDofs(b.x, slave, slaves, s.slaves);
-        shot->bodies.push_back(std::move(s));
-    }
+    for (size_t i = 0; i < m_bodies.size(); ++i) publishBody(i, *shot);
     // one scale for all panes, so that colours can be compared
     float top = 0;
     for (const BodyShot &s : shot->bodies)
@@ -297,16 +439,25 @@ void Session::publish()
         tool.radius = float(t.radius);
         shot->tools.push_back(tool);
     }
+    m_shown.restart();
+    bool announce;
     {
         QMutexLocker guard(&m_lock);
         m_latest = std::move(shot);
+        announce = !m_unseen.exchange(true);
     }
-    emit stepped();
+    // one message is enough however many steps follow: a slow window is never flooded
+    if (announce) emit stepped();
+    if (!m_everyStep) return;
+    QMutexLocker guard(&m_lock);
+    while (m_everyStep && m_unseen && !m_stop) m_wake.wait(&m_lock, 50);
 }
 
 void Session::run()
 {
+    m_shown.start();
     if (!load()) return;
+    describe();
     publish();
     emit loaded();
     QElapsedTimer clock;
@@ -320,19 +471,24 @@ void Session::run()
             commands.swap(m_commands);
         }
         for (auto &c : commands) c();
-        if (!m_scene) continue;
+        if (!m_scene) {
+            m_playing = false;
+            m_pending = 0;
+            continue;
+        }
         if (!m_playing && !m_pending) {
             due = double(clock.elapsed());
+            if (current()->step != m_scene->step) publish(); // a pause shows where it came to
             continue;
         }
         if (m_pending) --m_pending;
-        const double now = double(clock.elapsed());
-        if (m_playing && m_speed > 0 && now < due) {
+        const double now = double(clock.elapsed()), speed = m_until == UINT64_MAX ? m_speed : 0.0;
+        if (m_playing && speed > 0 && now < due) {
             msleep((unsigned long)std::min(due - now, 20.0));
             if (now + 20.0 < due) continue;
         }
         stepScene();
-        due = m_speed > 0 ? std::max(due, double(clock.elapsed()) - 100.0) + 1e3 * m_scene->dt / m_speed : 0.0;
+        due = speed > 0 ? std::max(due, double(clock.elapsed()) - 100.0) + 1e3 * m_scene->dt / speed : 0.0;
     }
     unload();
 }

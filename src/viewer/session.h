@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "host/bodies.h"
+#include "viewer/recording.h"
 #include "viewer/snapshot.h"
 
 namespace viewer
@@ -30,19 +31,26 @@ public:
     void reset();
     void setSpeed(double factor); ///< simulated seconds per second; 0: as fast as it goes
     void setColour(Colour colour);
-    void steer(double x, double y, double z);
-    void release();
-    /// Changes a body's definition between two steps.
-    void retune(std::function<void(PliBodyDef &)> change);
-    void record(bool on);
-    void replay(); ///< plays what was recorded: tool positions step by step, from a reset
+    void steer(int tool, Vec3 place);
+    void grab(Vec3 at, Vec3 target); ///< pulls every body by the same patch of skin
+    void letGo();                    ///< of tool and skin
+    void turn(Knob knob, double value);
+    void record(bool on); ///< resets first, so that a replay starts where the recording did
+    void replay();        ///< from a reset, step by step what was recorded
+    void saveRecording(const QString &path);
+    void openRecording(const QString &path); ///< and replays it
+    /// Every step is shown before the next begins, for image sequences; else steps the screen cannot follow are skipped.
+    void showEveryStep(bool on);
 
-    SnapshotPtr latest() const;
+    SnapshotPtr latest();          ///< to show it; the next one is announced after this
+    SnapshotPtr current() const;   ///< to look at it
     const std::vector<BodyInfo> &bodies() const { return m_infos; }
     bool playing() const { return m_playing; }
+    Vec3 view() const { return m_view; } ///< direction to the eye, or zero
 
 signals:
     void loaded();
+    void busy(bool on); ///< the scene is being loaded again
     void failed(QString text);
     void stepped();
     void message(QString text);
@@ -52,35 +60,42 @@ protected:
 
 private:
     bool load();
+    bool reload();
+    void describe();
     void unload();
     void post(std::function<void()> command);
     void stepScene();
+    void act();
+    void applyKnobs();
     void publish();
+    void publishBody(size_t i, Snapshot &shot);
+    void colourBody(const PliSceneBody &b, BodyShot &s);
 
     QString m_path;
     std::vector<BodyInfo> m_infos;
+    Vec3 m_view{};
     mutable QMutex m_lock;
     QWaitCondition m_wake;
     std::deque<std::function<void()>> m_commands;
     SnapshotPtr m_latest;
-    std::atomic<bool> m_playing{ false }, m_stop{ false };
+    std::atomic<bool> m_playing{ false }, m_stop{ false }, m_unseen{ false }, m_everyStep{ false };
     double m_speed = 1;
     Colour m_colour = Colour::Level;
     uint64_t m_until = UINT64_MAX;
-    bool m_diverged = false;
-    int m_pending = 0; ///< single steps still to do
+    bool m_stuck = false; ///< nothing is left that can go on
+    int m_pending = 0;    ///< single steps still to do
+    QElapsedTimer m_shown; ///< since the last snapshot
 
     PliScene *m_scene = nullptr;
     std::vector<PliSceneBody> m_bodies;
+    std::vector<PliBodyDef> m_defs; ///< as in the scene
+    std::vector<double> m_divergedAt;
     std::vector<double> m_points, m_reference, m_scratch;
-    struct Mark {
-        uint64_t step;
-        bool steering;
-        std::array<double, 3> at;
-    };
-    std::vector<Mark> m_record;
-    bool m_recording = false, m_replaying = false, m_steering = false;
-    std::array<double, 3> m_hand{};
+    double m_size = 1; ///< m, of the first body
+    Recording m_record;
+    bool m_recording = false, m_replaying = false;
+    Hand m_hand;
+    Knobs m_knobs;
 };
 
 } // namespace viewer

@@ -3,6 +3,7 @@
 
 // What the simulation thread hands to the window: plain copies, so that neither ever waits for the other.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,16 +12,35 @@
 namespace viewer
 {
 
+using Vec3 = std::array<double, 3>;
+
 enum class Colour { Level, Error, Stress, Speed };
+
+/// What a slider turns, on every body.
+enum class Knob { Threshold, Budget, Young };
+/// Values of the sliders. Thresholds of schemes are of different kinds: they are scaled, not set.
+struct Knobs {
+    double threshold = 1, budget = 0, young = 0; ///< factor; ms, 0: no limit; Pa, 0: as in the scene
+    bool operator==(const Knobs &o) const { return threshold == o.threshold && budget == o.budget && young == o.young; }
+};
+
+/// What the user does to every body at once.
+struct Hand {
+    int tool = -1; ///< steered, or -1
+    Vec3 place{};  ///< where it goes
+    bool grabbing = false;
+    Vec3 at{}, target{}; ///< skin point at rest, where it is pulled to
+};
 
 /// What does not change while a scene runs.
 struct BodyInfo {
     std::string name, scheme;
     std::vector<uint32_t> tris;
+    std::vector<float> rest; ///< xyz per skin point
     uint32_t pointCount = 0, dofCount = 0;
     int levels = 1;
-    bool reference = false;
-    double threshold = 0, budget = 0, young = 0; ///< slider starts
+    bool reference = false, frames = false;
+    double young = 0, budget = 0; ///< slider starts
 };
 
 struct ToolShot {
@@ -31,12 +51,13 @@ struct ToolShot {
 struct BodyShot {
     std::vector<float> points;     ///< xyz per skin point
     std::vector<float> scalar;     ///< one per skin point, in the unit of the colour mode
-    std::vector<float> activeDofs; ///< xyz of active coefficients
+    std::vector<float> activeDofs; ///< xyz of active coefficients; of frames the origins
     std::vector<float> slaves;     ///< xyz of interface coefficients
+    std::vector<float> frames;     ///< origin and three axes of every active frame
     float scalarMax = 1;
     double error = 0, stepMs = 0, energy = 0; ///< m (RMS against the reference), ms, J
     uint32_t active = 0, elements = 0;
-    bool diverged = false;
+    double divergedAt = -1; ///< s
 };
 
 struct Snapshot {
@@ -44,6 +65,8 @@ struct Snapshot {
     uint64_t step = 0;
     std::vector<BodyShot> bodies;
     std::vector<ToolShot> tools;
+    Colour colour = Colour::Level; ///< what the scalars are
+    Hand hand;
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -5,11 +5,9 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
-#include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFormLayout>
 #include <QGridLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -17,9 +15,7 @@
 #include <QPainter>
 #include <QProgressBar>
 #include <QSettings>
-#include <QSlider>
 #include <QStatusBar>
-#include <QToolBar>
 #include <cmath>
 
 namespace viewer
@@ -35,100 +31,50 @@ Window::Window(const QString &scene)
     m_grid->setSpacing(3);
     setCentralWidget(m_centre);
     m_status = new QLabel(this);
+    m_where = new QLabel(this);
     m_loading = new QProgressBar(this);
-    m_loading->setRange(0, 0);
+    m_loading->setRange(0, 0); // how long a scene takes is not known before
     m_loading->setMaximumWidth(160);
     statusBar()->addWidget(m_status, 1);
     statusBar()->addPermanentWidget(m_loading);
+    statusBar()->addPermanentWidget(m_where);
+    connect(&m_loadClock, &QTimer::timeout, this, [this] { m_status->setText(QString("loading %1, %2 s").arg(m_path).arg(m_loadTime.elapsed() / 1000)); });
     buildControls();
-    QSettings settings("Pliant", "pliant-view");
-    restoreGeometry(settings.value("geometry").toByteArray());
-    restoreState(settings.value("state").toByteArray());
-    m_options.wireframe = settings.value("wireframe", false).toBool();
-    m_options.dark = settings.value("dark", false).toBool();
+    readSettings();
     open(scene);
 }
 
 Window::~Window() { m_session.reset(); }
 
-void Window::buildControls()
-{
-    QToolBar *bar = addToolBar("Simulation");
-    bar->setObjectName("simulation");
-    m_play = bar->addAction("Play", this, [this] {
-        m_session->play(m_play->isChecked());
-        m_play->setText(m_play->isChecked() ? "Pause" : "Play");
-    });
-    m_play->setCheckable(true);
-    m_play->setToolTip("Play or pause (Space)");
-    bar->addAction("Step", this, [this] { m_session->stepOnce(); })->setToolTip("One time step (N or .)");
-    bar->addAction("Reset", this, [this] { m_session->reset(); })->setToolTip("Back to the start (R)");
-    auto *speed = new QDoubleSpinBox(this);
-    speed->setRange(0, 100);
-    speed->setValue(1);
-    speed->setPrefix("speed ");
-    speed->setSuffix(" x");
-    speed->setToolTip("Simulated seconds per second; 0 runs as fast as it goes");
-    connect(speed, QOverload<double>::of(&QDoubleSpinBox::valueChanged), this, [this](double v) { m_session->setSpeed(v); });
-    bar->addWidget(speed);
-    bar->addSeparator();
-    m_colours = new QComboBox(this);
-    for (Colour c : { Colour::Level, Colour::Error, Colour::Stress, Colour::Speed }) m_colours->addItem(colourTitle(c), int(c));
-    m_colours->setToolTip("What the surface's colour means");
-    connect(m_colours, QOverload<int>::of(&QComboBox::currentIndexChanged), this, [this](int i) { setColour(Colour(m_colours->itemData(i).toInt())); });
-    bar->addWidget(m_colours);
-    auto toggle = [&](const QString &text, const QString &tip, bool ViewOptions::*flag) {
-        QAction *a = bar->addAction(text, this, [this, flag] {
-            m_options.*flag = !(m_options.*flag);
-            redraw();
-        });
-        a->setToolTip(tip);
-    };
-    toggle("Wireframe", "Edges of the surface", &ViewOptions::wireframe);
-    toggle("Nodes", "Active coefficients", &ViewOptions::activeNodes);
-    toggle("Interface", "Passive coefficients that live elements touch", &ViewOptions::interfaceNodes);
-    m_link = bar->addAction("Link cameras", this, [this] { linkCameras(m_link->isChecked()); });
-    m_link->setCheckable(true);
-    m_link->setChecked(true);
-    m_link->setToolTip("All panes share one camera (L)");
-    bar->addSeparator();
-    m_record = bar->addAction("Record", this, [this] { m_session->record(m_record->isChecked()); });
-    m_record->setCheckable(true);
-    m_record->setToolTip("Record the tool from now on");
-    bar->addAction("Replay", this, [this] {
-        m_record->setChecked(false);
-        m_play->setChecked(true);
-        m_play->setText("Pause");
-        m_session->replay();
-    })->setToolTip("Reset, then play what was recorded");
-    bar->addAction("Picture", this, [this] {
-        const QString name = QString("pliant-%1.png").arg(m_session->latest() ? qulonglong(m_session->latest()->step) : 0, 6, 10, QChar('0'));
-        m_status->setText(saveScreenshot(name) ? "wrote " + QFileInfo(name).absoluteFilePath() : "could not write " + QFileInfo(name).absoluteFilePath());
-    })->setToolTip("Save the window as PNG (S)");
-    m_sequence = bar->addAction("Sequence", this, [this] {
-        if (!m_sequence->isChecked()) return;
-        m_sequenceFolder = QFileDialog::getExistingDirectory(this, "Folder for the image sequence");
-        m_frame = 0;
-        if (m_sequenceFolder.isEmpty()) m_sequence->setChecked(false);
-    });
-    m_sequence->setCheckable(true);
-    m_sequence->setToolTip("Save every shown step as PNG in a folder");
+// ---- what it remembers ---------------------------------------------------------------------------------------------------------
 
-    auto *dock = new QDockWidget("Plots and parameters", this);
-    dock->setObjectName("plots");
-    auto *side = new QWidget(dock);
-    auto *column = new QVBoxLayout(side);
-    column->setContentsMargins(2, 2, 2, 2);
-    m_sliderBox = new QWidget(side);
-    m_sliderBox->setLayout(new QFormLayout);
-    m_plotBox = new QWidget(side);
-    m_plotBox->setLayout(new QVBoxLayout);
-    m_plotBox->layout()->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_sliderBox);
-    column->addWidget(m_plotBox, 1);
-    dock->setWidget(side);
-    addDockWidget(Qt::RightDockWidgetArea, dock);
+void Window::readSettings()
+{
+    QSettings settings("Pliant", "pliant-view");
+    restoreGeometry(settings.value("geometry").toByteArray());
+    restoreState(settings.value("state").toByteArray());
+    for (const auto &t : m_toggles) t.first->setChecked(settings.value("show/" + t.first->objectName(), m_options.*t.second).toBool());
+    m_options.colour = Colour(qBound(0, settings.value("colour", 0).toInt(), int(Colour::Speed)));
+    m_colours->blockSignals(true);
+    m_colours->setCurrentIndex(m_colours->findData(int(m_options.colour)));
+    m_colours->blockSignals(false);
+    m_link->setChecked(settings.value("link", true).toBool());
 }
+
+void Window::closeEvent(QCloseEvent *e)
+{
+    QSettings settings("Pliant", "pliant-view");
+    settings.setValue("geometry", saveGeometry());
+    settings.setValue("state", saveState());
+    for (const auto &t : m_toggles) settings.setValue("show/" + t.first->objectName(), t.first->isChecked());
+    settings.setValue("colour", int(m_options.colour));
+    settings.setValue("link", m_link->isChecked());
+    m_session->showEveryStep(false);
+    m_session->play(false);
+    QMainWindow::closeEvent(e);
+}
+
+// ---- a scene -------------------------------------------------------------------------------------------------------------------
 
 void Window::open(const QString &scene)
 {
@@ -137,92 +83,90 @@ void Window::open(const QString &scene)
     m_panes.clear();
     m_own.clear();
     m_ready = false;
+    m_focus = -1;
     m_path = scene;
     setWindowTitle("Pliant - " + QFileInfo(scene).fileName());
-    m_status->setText("loading " + scene);
-    m_loading->show();
     m_session = std::make_unique<Session>(scene);
     connect(m_session.get(), &Session::loaded, this, &Window::onLoaded);
     connect(m_session.get(), &Session::stepped, this, &Window::onStepped);
+    connect(m_session.get(), &Session::busy, this, &Window::onBusy);
     connect(m_session.get(), &Session::message, this, [this](const QString &text) {
         m_status->setText(text);
         m_play->setChecked(m_session->playing());
-        m_play->setText(m_play->isChecked() ? "Pause" : "Play");
+        showPlaying();
     });
     connect(m_session.get(), &Session::failed, this, [this](const QString &text) {
-        m_loading->hide();
+        onBusy(false);
         m_status->setText(text);
         fprintf(stderr, "pliant-view: %s\n", qPrintable(text));
         if (!m_ready && !qEnvironmentVariableIsSet("PLIANT_VIEW_QUIET")) QMessageBox::critical(this, "Pliant", text);
     });
+    m_play->setChecked(false);
+    m_record->setChecked(false);
+    showPlaying();
+    onBusy(true);
+    m_session->setSpeed(m_speed->value());
+    m_session->setColour(m_options.colour);
     m_session->start();
 }
 
-QSlider *Window::addSlider(QWidget *box, const QString &name, double start, double low, double high, const std::function<void(double)> &changed)
+void Window::onBusy(bool busy)
 {
-    auto *slider = new QSlider(Qt::Horizontal, box);
-    auto *value = new QLabel(QString::number(start, 'g', 3), box);
-    slider->setRange(0, 1000); // logarithmic: thresholds and stiffnesses span decades
-    slider->setValue(int(1000 * std::log(start / low) / std::log(high / low)));
-    slider->setObjectName(name);
-    connect(slider, &QSlider::valueChanged, this, [=](int v) {
-        const double x = low * std::pow(high / low, v / 1000.0);
-        value->setText(QString::number(x, 'g', 3));
-        changed(x);
-    });
-    auto *row = new QWidget(box);
-    auto *line = new QHBoxLayout(row);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->addWidget(slider, 1);
-    line->addWidget(value);
-    static_cast<QFormLayout *>(box->layout())->addRow(name, row);
-    return slider;
+    m_loading->setVisible(busy);
+    if (busy) {
+        m_loadTime.start();
+        m_loadClock.start(250);
+        m_status->setText("loading " + m_path);
+    } else if (m_loadClock.isActive()) {
+        m_loadClock.stop();
+        m_status->clear();
+    }
 }
+
+void Window::showPlaying() { m_play->setText(m_play->isChecked() ? "Pause" : "Play"); }
 
 void Window::onLoaded()
 {
-    m_loading->hide();
+    onBusy(false);
     const auto &infos = m_session->bodies();
-    m_status->setText(QString("%1 bodies; Space plays, Shift+drag moves the tool").arg(infos.size()));
-    const SnapshotPtr shot = m_session->latest();
+    m_status->setText("Space plays; Shift+drag moves a tool or pulls the body; the wheel zooms");
     QVector3D lo(1e30f, 1e30f, 1e30f), hi = -lo;
-    for (const BodyShot &b : shot->bodies) {
-        for (size_t i = 0; i + 2 < b.points.size(); i += 3) {
-            const QVector3D p(b.points[i], b.points[i + 1], b.points[i + 2]);
-            for (int d = 0; d < 3; ++d) lo[d] = qMin(lo[d], p[d]), hi[d] = qMax(hi[d], p[d]);
-        }
+    bool frames = false;
+    for (const BodyInfo &b : infos) {
+        frames = frames || b.frames;
+        for (size_t i = 0; i < b.rest.size(); ++i) lo[int(i % 3)] = qMin(lo[int(i % 3)], b.rest[i]), hi[int(i % 3)] = qMax(hi[int(i % 3)], b.rest[i]);
     }
+    m_shared = Camera();
     m_shared.fit(lo, hi);
-    QStringList names;
+    const Vec3 view = m_session->view();
+    if (view != Vec3{}) m_shared.look(QVector3D(float(view[0]), float(view[1]), float(view[2])));
+    m_frames->setEnabled(frames);
+    m_frames->setToolTip(frames ? "Axes of the active frames, stretched and sheared as they are" : "No body of this scene has frames");
+    std::vector<QColor> lines;
     for (size_t i = 0; i < infos.size(); ++i) {
-        auto *pane = new Pane(infos[i], int(i), &m_shared, &m_options, m_centre);
+        lines.push_back(bodyColour(infos, i));
+        auto *pane = new Pane(infos[i], int(i), lines.back(), &m_shared, &m_options, m_centre);
         pane->setObjectName(QString("pane%1").arg(i));
         connect(pane, &Pane::cameraMoved, this, &Window::redraw);
-        connect(pane, &Pane::toolMoved, this, [this](double x, double y, double z) { m_session->steer(x, y, z); });
-        connect(pane, &Pane::toolReleased, this, [this] { m_session->release(); });
+        connect(pane, &Pane::toolMoved, this, [this](int tool, Vec3 to) { m_session->steer(tool, to); });
+        connect(pane, &Pane::skinPulled, this, [this](Vec3 at, Vec3 to) { m_session->grab(at, to); });
+        connect(pane, &Pane::handOpened, this, [this] { m_session->letGo(); });
         m_panes.push_back(pane);
         m_own.push_back(std::make_unique<Camera>(m_shared));
-        names << QString::fromStdString(infos[i].name);
     }
+    linkCameras(m_link->isChecked());
     layoutPanes();
     for (Plot *p : m_plots) delete p;
     m_plots.clear();
-    for (const char *title : { "error against the reference, mm", "active coefficients", "step, ms CPU", "elastic + kinetic energy, J" }) {
-        m_plots.push_back(new Plot(title, names, m_plotBox));
+    const struct {
+        const char *title;
+        bool log;
+    } plots[] = { { "error against the reference, mm", false }, { "active coefficients", true }, { "step, ms CPU", true }, { "elastic + kinetic energy, J", false } };
+    for (const auto &p : plots) {
+        m_plots.push_back(new Plot(p.title, p.log, lines, m_plotBox));
         m_plotBox->layout()->addWidget(m_plots.back());
     }
-    auto *form = static_cast<QFormLayout *>(m_sliderBox->layout());
-    while (form->rowCount()) form->removeRow(0);
-    double threshold = 0.1, young = 1e4, budget = 0;
-    for (const BodyInfo &b : infos) {
-        if (!b.reference) threshold = b.threshold, budget = b.budget;
-        young = b.young;
-    }
-    addSlider(m_sliderBox, "threshold", threshold, 0.01 * threshold, 100 * threshold, [this](double v) { m_session->retune([v](PliBodyDef &d) { d.criterion.threshold = v; }); });
-    addSlider(m_sliderBox, "budget, ms", budget > 0 ? budget : 100, 0.1, 100, [this](double v) {
-        m_session->retune([v](PliBodyDef &d) { d.criterion.budget_ms = v > 99 ? 0.0 : v; }); // the right end is no limit
-    });
-    addSlider(m_sliderBox, "Young, Pa", young, 0.1 * young, 10 * young, [this](double v) { m_session->retune([v](PliBodyDef &d) { d.material.young = v; }); });
+    buildSliders();
     m_ready = true;
     onStepped();
 }
@@ -250,25 +194,34 @@ void Window::onStepped()
     for (Pane *p : m_panes) p->show(shot);
     std::vector<double> error, dofs, ms, energy;
     for (const BodyShot &b : shot->bodies) {
-        error.push_back(1e3 * b.error);
-        dofs.push_back(b.active);
-        ms.push_back(b.stepMs);
-        energy.push_back(b.energy);
+        const bool gone = b.divergedAt >= 0;
+        error.push_back(gone ? NAN : 1e3 * b.error);
+        dofs.push_back(gone ? NAN : b.active);
+        ms.push_back(gone ? NAN : b.stepMs);
+        energy.push_back(gone ? NAN : b.energy);
     }
     m_plots[0]->add(shot->time, error);
     m_plots[1]->add(shot->time, dofs);
-    m_plots[2]->add(shot->time, ms);
+    if (shot->step > 0) m_plots[2]->add(shot->time, ms);
     m_plots[3]->add(shot->time, energy);
-    m_status->setText(QString("t = %1 s, step %2").arg(shot->time, 0, 'f', 3).arg(qulonglong(shot->step)));
-    if (m_sequence->isChecked()) saveScreenshot(QString("%1/frame-%2.png").arg(m_sequenceFolder).arg(m_frame++, 6, 10, QChar('0')));
+    m_where->setText(QString("t = %1 s, step %2").arg(shot->time, 0, 'f', 3).arg(qulonglong(shot->step)));
+    m_play->setChecked(m_session->playing());
+    showPlaying();
+    if (m_sequenceFolder.isEmpty()) return;
+    const QString name = QString("%1/frame-%2.png").arg(m_sequenceFolder).arg(m_frame++, 6, 10, QChar('0'));
+    if (saveScreenshot(name)) return;
+    saveSequence({});
+    m_session->play(false);
+    m_status->setText("could not write " + name + ": is the disk full, or the folder read-only?");
 }
+
+// ---- pictures ------------------------------------------------------------------------------------------------------------------
 
 void Window::setColour(Colour colour)
 {
     m_options.colour = colour;
     m_colours->setCurrentIndex(m_colours->findData(int(colour)));
     m_session->setColour(colour);
-    redraw();
 }
 
 void Window::redraw()
@@ -302,6 +255,50 @@ bool Window::saveScreenshot(const QString &path)
     return picture.save(path, "PNG");
 }
 
+void Window::takePicture()
+{
+    const SnapshotPtr shot = m_session->current();
+    const QString path = QFileInfo(QString("pliant-%1.png").arg(shot ? qulonglong(shot->step) : 0, 6, 10, QChar('0'))).absoluteFilePath();
+    m_status->setText((saveScreenshot(path) ? "wrote " : "could not write ") + path);
+}
+
+void Window::saveSequence(const QString &folder)
+{
+    m_sequenceFolder = folder;
+    m_frame = 0;
+    m_sequence->setChecked(!folder.isEmpty());
+    m_session->showEveryStep(!folder.isEmpty());
+}
+
+BenchResult Window::bench(int frames)
+{
+    BenchResult r;
+    r.panes = int(m_panes.size());
+    for (const BodyInfo &b : m_session->bodies()) r.triangles += b.tris.size() / 3;
+    const SnapshotPtr shot = m_session->latest();
+    const auto picture = [&] {
+        for (Pane *p : m_panes) p->show(shot); // as after a step: everything is made anew
+        const int before = m_panes.front()->painted();
+        while (m_panes.front()->painted() == before) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    };
+    for (int i = 0; i < 3; ++i) picture();
+    for (Pane *p : m_panes) p->takeTimes();
+    QElapsedTimer clock;
+    clock.start();
+    for (int i = 0; i < frames; ++i) picture();
+    r.wall = double(clock.nsecsElapsed()) * 1e-6 / frames;
+    int drawn = 0;
+    for (Pane *p : m_panes) {
+        const PaneTimes t = p->takeTimes();
+        r.paint += t.paint;
+        r.pack += t.pack;
+        drawn += t.frames;
+    }
+    r.frames = r.panes ? drawn / r.panes : 0;
+    if (r.frames > 0) r.paint /= r.frames, r.pack /= r.frames;
+    return r;
+}
+
 void Window::keyPressEvent(QKeyEvent *e)
 {
     const bool control = e->modifiers() & Qt::ControlModifier;
@@ -317,11 +314,7 @@ void Window::keyPressEvent(QKeyEvent *e)
         }
         break;
     case Qt::Key_L: m_link->trigger(); break;
-    case Qt::Key_S: saveScreenshot(QString("pliant-%1.png").arg(m_session->latest() ? qulonglong(m_session->latest()->step) : 0, 6, 10, QChar('0'))); break;
-    case Qt::Key_W: m_options.wireframe = !m_options.wireframe; redraw(); break;
-    case Qt::Key_B:
-        if (control) m_options.dark = !m_options.dark, redraw();
-        break;
+    case Qt::Key_S: takePicture(); break;
     case Qt::Key_F11: isFullScreen() ? showNormal() : showFullScreen(); break;
     case Qt::Key_Escape: close(); break;
     default:
@@ -330,17 +323,6 @@ void Window::keyPressEvent(QKeyEvent *e)
         else
             QMainWindow::keyPressEvent(e);
     }
-}
-
-void Window::closeEvent(QCloseEvent *e)
-{
-    QSettings settings("Pliant", "pliant-view");
-    settings.setValue("geometry", saveGeometry());
-    settings.setValue("state", saveState());
-    settings.setValue("wireframe", m_options.wireframe);
-    settings.setValue("dark", m_options.dark);
-    m_session->play(false);
-    QMainWindow::closeEvent(e);
 }
 
 } // namespace viewer

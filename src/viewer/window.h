@@ -1,7 +1,9 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <QElapsedTimer>
 #include <QMainWindow>
+#include <QTimer>
 #include <memory>
 #include <vector>
 
@@ -14,11 +16,22 @@ class QComboBox;
 class QDoubleSpinBox;
 class QGridLayout;
 class QLabel;
+class QMenu;
 class QProgressBar;
 class QSlider;
+class QToolBar;
 
 namespace viewer
 {
+
+/// What a picture of the whole window costs. All per picture, ms.
+struct BenchResult {
+    int frames = 0, panes = 0;
+    size_t triangles = 0; ///< of all panes
+    double wall = 0;      ///< everything, the rasteriser of software OpenGL included
+    double paint = 0;     ///< CPU of the window's thread while panes paint: ours, Qt's text and OpenGL's part in this thread
+    double pack = 0;      ///< CPU of what is ours alone: normals, colours, vertices
+};
 
 class Window : public QMainWindow
 {
@@ -30,6 +43,10 @@ public:
     void setColour(Colour colour);
     bool ready() const { return m_ready; }
     bool saveScreenshot(const QString &path);
+    /// From now on every step is saved; an empty name ends it.
+    void saveSequence(const QString &folder);
+    BenchResult bench(int frames); ///< every picture with new positions in every pane
+    const std::vector<Plot *> &plots() const { return m_plots; }
 
 protected:
     void keyPressEvent(QKeyEvent *e) override;
@@ -38,13 +55,22 @@ protected:
 private:
     void open(const QString &scene);
     void buildControls();
+    void buildShowMenu(QToolBar *bar);
+    void buildRecordMenu(QToolBar *bar);
+    void buildSide();
+    void buildSliders();
+    void readSettings();
     void onLoaded();
     void onStepped();
+    void onBusy(bool busy);
+    void showPlaying();
     void focusPane(int index);
     void linkCameras(bool linked);
     void layoutPanes();
     void redraw();
-    QSlider *addSlider(QWidget *box, const QString &name, double start, double low, double high, const std::function<void(double)> &changed);
+    void takePicture();
+    QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QKeySequence &key = {});
+    QSlider *addSlider(const QString &name, const QString &tip, double start, double low, double high, const std::function<void(double)> &changed);
 
     QString m_path;
     std::unique_ptr<Session> m_session;
@@ -56,9 +82,14 @@ private:
     QWidget *m_centre = nullptr, *m_plotBox = nullptr, *m_sliderBox = nullptr;
     QGridLayout *m_grid = nullptr;
     QComboBox *m_colours = nullptr;
-    QLabel *m_status = nullptr;
+    QDoubleSpinBox *m_speed = nullptr;
+    QLabel *m_status = nullptr, *m_where = nullptr;
     QProgressBar *m_loading = nullptr;
-    QAction *m_play = nullptr, *m_link = nullptr, *m_record = nullptr, *m_sequence = nullptr;
+    QMenu *m_show = nullptr;
+    QAction *m_play = nullptr, *m_link = nullptr, *m_record = nullptr, *m_sequence = nullptr, *m_frames = nullptr;
+    std::vector<std::pair<QAction *, bool ViewOptions::*>> m_toggles;
+    QTimer m_loadClock;
+    QElapsedTimer m_loadTime;
     bool m_ready = false;
     int m_focus = -1, m_frame = 0;
     QString m_sequenceFolder;
