@@ -29,7 +29,13 @@ def summarize(root):
             skipped.append((case.get("name"), skip_reason(case)))
         else:
             passed += 1
-    lines = [f"skipped: {name}: {reason}" for name, reason in skipped] + [f"failed: {name}" for name in failed]
+    names = {}
+    for name, reason in skipped:
+        names.setdefault(reason.removeprefix("skipped: "), []).append(name)
+    lines = []
+    for reason, those in names.items(): # a reason that many share is said once
+        lines += [f"skipped: {those[0]}: {reason}"] if len(those) == 1 else [f"skipped: {reason}:"] + [f"  {name}" for name in those]
+    lines += [f"failed: {name}" for name in failed]
     return lines + [f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped"]
 
 
@@ -42,9 +48,10 @@ def self_test():
       <testcase name="d" status="notrun"><skipped message="SKIP_RETURN_CODE"/><system-out>one\nno display\n</system-out></testcase>
       <testcase name="e" status="disabled"><skipped message="Disabled"/></testcase>
       <testcase name="f" status="run"/>
+      <testcase name="g" status="notrun"><skipped message="SKIP_RETURN_CODE"/><system-out>skipped: no display\n</system-out></testcase>
     </testsuite>""".replace("\\n", "\n")
-    wanted = ["skipped: c: this processor has no AVX-512", "skipped: d: no display", "skipped: e: Disabled", "failed: b",
-              "2 passed, 1 failed, 3 skipped"]
+    wanted = ["skipped: c: this processor has no AVX-512", "skipped: no display:", "  d", "  g", "skipped: e: Disabled", "failed: b",
+              "2 passed, 1 failed, 4 skipped"]
     found = summarize(ElementTree.fromstring(report))
     assert found == wanted, found
     print("\n".join(found))
