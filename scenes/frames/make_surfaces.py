@@ -200,6 +200,7 @@ def main():
     lines = (folder / "../compare/bar_skin.obj").read_text().split("\n")
     bar = [[float(v) for v in l.split()[1:4]] for l in lines if l.startswith("v ")]
     faces = [[int(v.split("/")[0]) - 1 for v in l.split()[1:4]] for l in lines if l.startswith("f ")]
+    shapes["beam"] = ([[0.4 * x, 0.4 * y, z] for x, y, z in bar], faces)
     shapes["bent_bar"] = ([bent(p) for p in bar], faces)
     for name, (points, tris) in shapes.items():
         check(points, tris)

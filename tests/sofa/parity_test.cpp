@@ -122,7 +122,8 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
 INSTANTIATE_TEST_SUITE_P(Scenes, Parity, ::testing::ValuesIn(shared()),
                          [](const auto& test)
                          {
-                             std::string name = std::filesystem::path(test.param).stem().string();
+                             const std::filesystem::path path = test.param;
+                             std::string name = path.parent_path().stem().string() + "_" + path.stem().string();
                              std::replace_if(
                                  name.begin(), name.end(),
                                  [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
