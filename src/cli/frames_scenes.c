@@ -332,6 +332,7 @@ PliFrameScene *pli_frame_scene(const char *name, PliError *err)
         s->name = all[k].name;
         s->def = pli_frames_default();
         s->def.base.material.density = 1000.0;
+        s->grip = 0.01;
         all[k].make(s, &host, err);
         if (!s->mesh) {
             pli_frame_scene_destroy(s);
@@ -379,81 +380,110 @@ static PliStatus find_pieces(PliFrameRun *run, const PliIndex *tris, PliIndex tr
     return PLI_OK;
 }
 
-// Skin positions from coefficients of the finest level, and pushes of everything around on them.
-static void press(PliFrameRun *run, const double *x)
+// ---- contact ------------------------------------------------------------------------------------------------------------------
+
+// A skin point `depth` inside something that lies in direction -n and moves with `u`: pressed out along n, slowed down along all.
+// `stiff` is what the matrix of the step gets, at least the hardness.
+static void touch(PliFrameRun *run, PliIndex i, double depth, const double n[3], double stiff, const double u[3])
+{
+    const PliIndex j = run->points_touching;
+    PliPointForces *out = &run->touching;
+    if (j == run->touch_capacity) return;
+    const double grip = run->scene->grip * run->hardness;
+    double v[3] = { 0.0, 0.0, 0.0 };
+    const PliIndex from = run->row_first[i], count = run->row_first[i + 1] - from, at = run->touch_first[j];
+    memcpy(run->touch_dof + at, run->row_column + from, count * sizeof *run->touch_dof);
+    memcpy(run->touch_weight + at, run->row_weight + from, count * sizeof *run->touch_weight);
+    for (PliIndex k = from; k < from + count; ++k) v3_madd(v, run->row_weight[k], run->velocity + 3 * (size_t)run->row_column[k]);
+    double *f = run->touch_force + 3 * (size_t)j, *k6 = run->touch_stiffness + 6 * (size_t)j, *c6 = run->touch_damping + 6 * (size_t)j;
+    for (int c = 0; c < 3; ++c) f[c] = run->hardness * depth * n[c] - grip * (v[c] - u[c]);
+    k6[0] = stiff * n[0] * n[0], k6[1] = stiff * n[1] * n[1], k6[2] = stiff * n[2] * n[2];
+    k6[3] = stiff * n[1] * n[2], k6[4] = stiff * n[0] * n[2], k6[5] = stiff * n[0] * n[1];
+    for (int c = 0; c < 6; ++c) c6[c] = c < 3 ? grip : 0.0;
+    run->touch_first[j + 1] = at + count;
+    run->points_touching = out->count = j + 1;
+}
+
+// Pieces push each other like balls around their centres: each skin point is pressed out of the balls of the others, the reaction
+// goes to all points of the other piece. Both sides press, each sees half of what is between them: twice as stiff in the matrix.
+static void touch_balls(PliFrameRun *run)
 {
     const PliFrameScene *s = run->scene;
-    memset(run->push, 0, 3 * (size_t)run->points * sizeof *run->push);
-    memset(run->stiff, 0, run->points * sizeof *run->stiff);
-    if (run->hardness <= 0.0) return;
-    memset(run->centre, 0, 3 * (size_t)run->pieces * sizeof *run->centre);
+    const PliIndex pieces = run->pieces;
+    static const double still[3] = { 0.0, 0.0, 0.0 };
+    double *reaction = run->centre + 3 * (size_t)pieces;
+    memset(reaction, 0, 3 * (size_t)pieces * sizeof *reaction);
+    for (PliIndex i = 0; i < run->points; ++i) {
+        const double *p = run->at + 3 * (size_t)i;
+        for (PliIndex q = 0; q < pieces; ++q) {
+            if (!run->near[(size_t)run->piece[i] * pieces + q]) continue;
+            double d[3];
+            v3_sub(d, p, run->centre + 3 * (size_t)q);
+            const double r = v3_norm(d);
+            if (r >= s->ball_radius || r == 0.0) continue;
+            v3_scale(d, 1.0 / r);
+            touch(run, i, s->ball_radius - r, d, 2.0 * run->hardness, still);
+            v3_madd(reaction + 3 * (size_t)q, -run->hardness * (s->ball_radius - r) / run->piece_points[q], d);
+        }
+    }
+    memset(run->push, 0, 3 * run->dofs * sizeof *run->push);
+    for (PliIndex i = 0; i < run->points; ++i) {
+        const double *f = reaction + 3 * (size_t)run->piece[i];
+        if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) continue;
+        for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1]; ++k) v3_madd(run->push + 3 * (size_t)run->row_column[k], run->row_weight[k], f);
+    }
+}
+
+// Everything around on the skin: what touches, with the stiffness of the touch.
+static void touching(const double *x, const double *v, PliPointForces *out, void *user)
+{
+    PliFrameRun *run = user;
+    const PliFrameScene *s = run->scene;
+    const PliIndex pieces = run->pieces;
+    run->velocity = v;
+    run->points_touching = 0;
+    run->touching = (PliPointForces){ 0, run->touch_first, run->touch_dof, run->touch_weight, run->touch_force, run->touch_stiffness, run->touch_damping };
+    memset(run->centre, 0, 3 * (size_t)pieces * sizeof *run->centre);
     for (PliIndex i = 0; i < run->points; ++i) {
         double *p = run->at + 3 * (size_t)i;
         memset(p, 0, 3 * sizeof *p);
         for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1]; ++k) v3_madd(p, run->row_weight[k], x + 3 * (size_t)run->row_column[k]);
         v3_madd(run->centre + 3 * (size_t)run->piece[i], 1.0 / run->piece_points[run->piece[i]], p);
     }
+    static const double still[3] = { 0.0, 0.0, 0.0 };
+    double *reach = run->reach; // largest distance of a point from the centre of its piece
+    memset(reach, 0, pieces * sizeof *reach);
     for (PliIndex i = 0; i < run->points; ++i) {
         const double *p = run->at + 3 * (size_t)i;
-        double *f = run->push + 3 * (size_t)i, d[3];
+        double d[3];
+        reach[run->piece[i]] = fmax(reach[run->piece[i]], v3_distance(p, run->centre + 3 * (size_t)run->piece[i]));
         for (int w = 0; w < (s->walls_off ? 1 : s->walls); ++w) {
             v3_sub(d, p, s->wall_point[w]);
             const double depth = -v3_dot(d, s->wall_normal[w]);
-            if (depth <= 0.0) continue;
-            v3_madd(f, run->hardness * depth, s->wall_normal[w]);
-            run->stiff[i] += run->hardness;
+            if (depth > 0.0) touch(run, i, depth, s->wall_normal[w], run->hardness, still);
         }
-        if (s->shoe_radius > 0.0) {
-            v3_sub(d, p, s->shoe);
-            const double r = v3_norm(d);
-            if (r < s->shoe_radius) {
-                v3_madd(f, run->hardness * (s->shoe_radius / r - 1.0), d);
-                run->stiff[i] += run->hardness;
-            }
-        }
-        if (s->ball_radius <= 0.0) continue;
-        for (PliIndex q = 0; q < run->pieces; ++q) { // pieces push each other like balls; the reaction goes to all of the other
-            if (q == run->piece[i]) continue;
-            v3_sub(d, p, run->centre + 3 * (size_t)q);
-            const double r = v3_norm(d);
-            if (r >= s->ball_radius || r == 0.0) continue;
-            const double force = run->hardness * (s->ball_radius / r - 1.0);
-            v3_madd(f, force, d);
-            run->stiff[i] += run->hardness;
-            v3_madd(run->centre + 3 * ((size_t)run->pieces + q), -force, d);
-        }
+        if (s->shoe_radius <= 0.0) continue;
+        v3_sub(d, p, s->shoe);
+        const double r = v3_norm(d);
+        if (r >= s->shoe_radius || r == 0.0) continue;
+        v3_scale(d, 1.0 / r);
+        touch(run, i, s->shoe_radius - r, d, run->hardness, s->shoe_velocity);
     }
-    if (s->ball_radius <= 0.0) return;
-    for (PliIndex i = 0; i < run->points; ++i)
-        v3_madd(run->push + 3 * (size_t)i, 1.0 / run->piece_points[run->piece[i]], run->centre + 3 * ((size_t)run->pieces + run->piece[i]));
-    memset(run->centre + 3 * (size_t)run->pieces, 0, 3 * (size_t)run->pieces * sizeof *run->centre);
+    if (s->ball_radius > 0.0) {
+        for (PliIndex a = 0; a < pieces; ++a)
+            for (PliIndex b = 0; b < pieces; ++b)
+                run->near[(size_t)a * pieces + b] = a != b && v3_distance(run->centre + 3 * (size_t)a, run->centre + 3 * (size_t)b) < reach[a] + s->ball_radius;
+        touch_balls(run);
+    }
+    *out = run->touching;
 }
 
-static void external(const double *x, const double *v, double t, double *f, void *user)
+// The reaction between pieces, worked out together with what touches.
+static void reactions(const double *x, const double *v, double t, double *f, void *user)
 {
-    (void)t;
-    PliFrameRun *run = user;
-    press(run, x);
-    for (PliIndex i = 0; i < run->points; ++i) {
-        double *p = run->push + 3 * (size_t)i;
-        if (p[0] == 0.0 && p[1] == 0.0 && p[2] == 0.0) continue;
-        // what touches is slowed down: friction enough to come to rest
-        const double grip = 0.5 * run->stiff[i] * run->scene->dt;
-        for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1] && grip > 0.0; ++k) v3_madd(p, -grip * run->row_weight[k], v + 3 * (size_t)run->row_column[k]);
-        for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1]; ++k) v3_madd(f + 3 * (size_t)run->row_column[k], run->row_weight[k], p);
-    }
-}
-
-static void stiffness(const double *x, double *k, void *user)
-{
-    (void)x;
-    const PliFrameRun *run = user; // as of the force at the start of the step
-    for (PliIndex i = 0; i < run->points; ++i) {
-        if (run->stiff[i] == 0.0) continue;
-        double sum = 0.0;
-        for (PliIndex e = run->row_first[i]; e < run->row_first[i + 1]; ++e) sum += fabs(run->row_weight[e]);
-        for (PliIndex e = run->row_first[i]; e < run->row_first[i + 1]; ++e) k[run->row_column[e]] += 1.5 * run->stiff[i] * fabs(run->row_weight[e]) * sum;
-    }
+    (void)x, (void)v, (void)t;
+    const PliFrameRun *run = user;
+    for (size_t k = 0; k < 3 * run->dofs; ++k) f[k] += run->push[k];
 }
 
 bool pli_frame_run_open(PliFrameRun *run, PliFrameScene *scene, bool adapt, PliLinearSolver solver, PliError *err)
@@ -481,12 +511,17 @@ bool pli_frame_run_open(PliFrameRun *run, PliFrameScene *scene, bool adapt, PliL
     run->row_weight = PLI_NEW(h, run->row_capacity, double);
     run->piece = PLI_NEW(h, run->points, PliIndex);
     run->piece_points = PLI_NEW(h, run->points, PliIndex);
-    run->centre = PLI_NEW(h, 6 * (size_t)run->points, double);
     run->at = PLI_NEW(h, 3 * (size_t)run->points, double);
-    run->push = PLI_NEW(h, 3 * (size_t)run->points, double);
-    run->stiff = PLI_NEW(h, run->points, double);
-    if (!run->x || !run->v || !run->f || !run->row_first || !run->row_column || !run->row_weight || !run->piece || !run->piece_points || !run->centre ||
-        !run->at || !run->push || !run->stiff) {
+    run->push = PLI_NEW(h, 3 * run->dofs, double);
+    run->touch_capacity = run->points;
+    run->touch_first = PLI_NEW(h, (size_t)run->points + 1, PliIndex);
+    run->touch_dof = PLI_NEW(h, run->row_capacity, PliIndex);
+    run->touch_weight = PLI_NEW(h, run->row_capacity, double);
+    run->touch_force = PLI_NEW(h, 3 * (size_t)run->points, double);
+    run->touch_stiffness = PLI_NEW(h, 6 * (size_t)run->points, double);
+    run->touch_damping = PLI_NEW(h, 6 * (size_t)run->points, double);
+    if (!run->x || !run->v || !run->f || !run->row_first || !run->row_column || !run->row_weight || !run->piece || !run->piece_points || !run->at || !run->push ||
+        !run->touch_first || !run->touch_dof || !run->touch_weight || !run->touch_force || !run->touch_stiffness || !run->touch_damping) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the scene");
         pli_frame_run_close(run);
         return false;
@@ -498,6 +533,13 @@ bool pli_frame_run_open(PliFrameRun *run, PliFrameScene *scene, bool adapt, PliL
     PliIndex tri_count;
     const PliIndex *tris = pli_body_skin_tris(run->body, &tri_count);
     (void)find_pieces(run, tris, tri_count);
+    run->centre = PLI_NEW(h, 6 * (size_t)run->pieces, double);
+    run->reach = PLI_NEW(h, run->pieces, double);
+    run->near = PLI_NEW(h, (size_t)run->pieces * run->pieces, uint8_t);
+    if (!run->centre || !run->reach || !run->near || pli_body_reserve_points(run->body, scene->pressure > 0.0 ? run->points : 0, err) != PLI_OK) {
+        pli_frame_run_close(run);
+        return false;
+    }
     double area = 0.0;
     for (PliIndex t = 0; t < tri_count; ++t) {
         double e[3], f[3], n[3];
@@ -508,7 +550,8 @@ bool pli_frame_run_open(PliFrameRun *run, PliFrameScene *scene, bool adapt, PliL
     }
     run->hardness = scene->pressure * area / run->points;
     run->state = (PliState){ .x = run->x, .v = run->v };
-    if (scene->pressure > 0.0) run->state.external = external, run->state.external_user = run, run->state.external_stiffness = stiffness;
+    if (scene->pressure > 0.0) run->state.points = touching, run->state.points_user = run;
+    if (scene->ball_radius > 0.0) run->state.external = reactions, run->state.external_user = run;
     PliIndex fixed[4 * 24];
     for (PliIndex i = 0; i < scene->clamped; ++i)
         for (PliIndex c = 0; c < 4; ++c) fixed[4 * i + c] = 4 * pli_frames_anchor(run->body, i) + c;
@@ -527,10 +570,17 @@ void pli_frame_run_close(PliFrameRun *run)
     PLI_FREE(h, run->row_weight, run->row_capacity);
     PLI_FREE(h, run->piece, run->points);
     PLI_FREE(h, run->piece_points, run->points);
-    PLI_FREE(h, run->centre, 6 * (size_t)run->points);
     PLI_FREE(h, run->at, 3 * (size_t)run->points);
-    PLI_FREE(h, run->push, 3 * (size_t)run->points);
-    PLI_FREE(h, run->stiff, run->points);
+    PLI_FREE(h, run->push, 3 * run->dofs);
+    PLI_FREE(h, run->touch_first, (size_t)run->points + 1);
+    PLI_FREE(h, run->touch_dof, run->row_capacity);
+    PLI_FREE(h, run->touch_weight, run->row_capacity);
+    PLI_FREE(h, run->touch_force, 3 * (size_t)run->points);
+    PLI_FREE(h, run->touch_stiffness, 6 * (size_t)run->points);
+    PLI_FREE(h, run->touch_damping, 6 * (size_t)run->points);
+    PLI_FREE(h, run->centre, 6 * (size_t)run->pieces);
+    PLI_FREE(h, run->reach, run->pieces);
+    PLI_FREE(h, run->near, (size_t)run->pieces * run->pieces);
     pli_body_destroy(run->body);
 }
 

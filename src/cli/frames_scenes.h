@@ -25,6 +25,7 @@ struct PliFrameScene {
     // a sphere that comes and goes
     double shoe[3], shoe_velocity[3], shoe_radius;
     double pressure; ///< N/m3 of contact
+    double grip;     ///< s, damping of what touches over its stiffness
     double drag;     ///< 1/s
     /// Called before step k: may change gravity, loads, walls. Loads go to `load` (points of the skin, N each).
     void (*before)(PliFrameScene *scene, int k);
@@ -50,10 +51,18 @@ typedef struct PliFrameRun {
     size_t row_capacity;
     PliIndex *piece; ///< connected piece of each skin point
     PliIndex pieces;
-    double *centre;  ///< of each piece, this step
+    double *centre;  ///< of each piece, this step, and the reaction on each of its points
+    double *reach;   ///< m, of each piece around its centre
+    uint8_t *near;   ///< pairs of pieces that may touch
     PliIndex *piece_points;
-    double *at, *push; ///< skin positions and forces
-    double *stiff;     ///< N/m per skin point touching now
+    double *at;   ///< skin positions
+    double *push; ///< N on every dof: reactions between pieces
+    const double *velocity; ///< of all dofs, while contact is evaluated
+    // what touches now
+    PliPointForces touching;
+    PliIndex points_touching, touch_capacity;
+    PliIndex *touch_first, *touch_dof;
+    double *touch_weight, *touch_force, *touch_stiffness, *touch_damping;
     double hardness;   ///< N/m, pressure times the area of a skin point
 } PliFrameRun;
 

@@ -160,6 +160,23 @@ typedef void PliExternalFn(const double *x, const double *v, double time_in_step
 /// point force through weights w_i adds its stiffness times |w_i| sum |w| to each of its dofs). It keeps stiff contact stable.
 typedef void PliExternalStiffnessFn(const double *x, double *k, void *user);
 
+/// Forces on single points, with their derivatives: contact, springs to targets. Implicit steps take them implicitly, so that
+/// they may be as stiff as they like; explicit ones in every substep. Arrays are the host's, read at once.
+typedef struct PliPointForces {
+    PliIndex count;
+    const PliIndex *first;   ///< count + 1: point j is the sum of weight x over entries first[j] .. first[j + 1] ...
+    const PliIndex *dof;     ///< ... of dofs of the finest level, as pli_body_locate gives them
+    const double *weight;
+    const double *force;     ///< N, Vec3 each
+    const double *stiffness; ///< N/m, -df/dp as xx yy zz yz xz xy each, positive semi-definite; NULL: none
+    const double *damping;   ///< N s/m, -df/dv the same way; NULL: none
+} PliPointForces;
+/// Fills `out` for complete x and v.
+typedef void PliPointForcesFn(const double *x, const double *v, PliPointForces *out, void *user);
+
+/// Room for the derivatives of up to `count` point forces; those beyond are taken explicitly. Allocates, once, before stepping.
+PLI_API PliStatus pli_body_reserve_points(PliBody *body, PliIndex count, PliError *err);
+
 /// Borrowed state. The host keeps the arrays; the body reads and writes them in place, and forgets them on return.
 typedef struct PliState {
     double *x;           ///< positions, dof_count Vec3
@@ -168,6 +185,8 @@ typedef struct PliState {
     PliExternalFn *external; ///< or NULL
     void *external_user;
     PliExternalStiffnessFn *external_stiffness; ///< or NULL: explicit in every integrator
+    PliPointForcesFn *points; ///< or NULL; reserve room with pli_body_reserve_points
+    void *points_user;
 } PliState;
 
 // ---- whole step ------------------------------------------------------------------------------------------------------

@@ -109,6 +109,7 @@ void pli_body_destroy(PliBody *b)
     pli_elastic_destroy(b->system.elastic);
     PLI_FREE(&host, b->filter, 9 * (size_t)b->fixed.active_capacity);
     PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->fixed.active_capacity);
+    pli_body_points_free(b);
     pli_live_destroy(b);
     b->ops->destroy(b->self, &host);
     PLI_FREE(&host, b, 1);
@@ -204,7 +205,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
 // What the scheme evaluated on the way (forces at the start of the step) may be used by a step that follows at once.
 static bool adapt_now(PliBody *b, const PliState *s, double dt)
 {
-    b->system.force_ready = b->external_ready = false;
+    b->system.force_ready = b->external_ready = b->points_ready = false;
     if (!b->ops->adapt || !b->def.adapt) {
         b->stats.adapt_ms = 0.0;
         return false;
@@ -229,7 +230,7 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
 bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 {
     const bool changed = adapt_now(b, s, dt);
-    b->system.force_ready = b->external_ready = false; // the host may move things before it advances
+    b->system.force_ready = b->external_ready = b->points_ready = false; // the host may move things before it advances
     return changed;
 }
 
@@ -251,16 +252,17 @@ static void hook_force(void *self, double t, double h, const double *x, const do
 {
     PliBody *b = self;
     if (b->contact && b->tool_count) pli_contact_add_force(b->contact, t, h, x, v, f);
-    if (!b->state->external) return;
+    if (!b->state->external && !b->state->points) return;
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_scatter(b, b->full_x, b->full_v);
     if (b->external_ready && t == 0.0) {
         memcpy(b->full_f, b->external_f, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
     } else {
         memset(b->full_f, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
-        b->state->external(b->full_x, b->full_v, t, b->full_f, b->state->external_user);
+        if (b->state->external) b->state->external(b->full_x, b->full_v, t, b->full_f, b->state->external_user);
     }
     b->external_ready = false;
+    if (b->state->points) pli_body_points_add(b, h, b->full_f);
     pli_body_reduce(b, b->full_f);
     for (PliIndex i = 0; i < points; ++i) v3_add(f + 3 * (size_t)i, f + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i]);
 }
@@ -316,6 +318,13 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         // coefficients nothing live touches keep what the host gave
         memcpy(b->full_x, s->x, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
+    }
+    sys->spring_count = 0;
+    if (s->points) {
+        sys->add_force = hook_force;
+        memcpy(b->full_x, s->x, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
+        memcpy(b->full_v, s->v, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
+        pli_body_points_begin(b, dt);
     }
     sys->f_ext = NULL;
     if (s->f_ext) {

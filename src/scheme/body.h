@@ -75,6 +75,14 @@ struct PliBody {
     bool external_ready; ///< and still holds
     double time_in_step;
 
+    // forces on single points (body_points.c)
+    PliPointForces points; ///< as the host gave them last
+    bool points_ready;     ///< they are those at the start of the step
+    PliIndex spring_capacity;
+    size_t spring_entry_capacity;
+    PliIndex *spring_first, *spring_column, *spring_touched;
+    double *spring_weight, *spring_matrix, *spring_dense;
+
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
     PliStats stats;
 };
@@ -89,6 +97,10 @@ void pli_live_tangent(const PliBody *body);
 // body_rows.c
 void pli_body_rows_begin(PliBody *body);
 void pli_body_rows_correct(PliBody *body, double t, double h, double *x, double *v);
+// body_points.c
+void pli_body_points_free(PliBody *body);
+void pli_body_points_begin(PliBody *body, double dt); ///< full_x and full_v are complete
+void pli_body_points_add(PliBody *body, double h, double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
 // body_filter.c
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c

@@ -264,6 +264,11 @@ void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, d
         b->external_ready = true;
         for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += b->external_f[k];
     }
+    if (s && s->points) {
+        s->points(x, v, &b->points, s->points_user);
+        b->points_ready = true;
+        pli_body_points_add(b, 0.0, f);
+    }
     if (!b->tool_count || !b->skin) return;
     const PliRows base = pli_transfer_rows(b->skin->base);
     for (PliIndex i = 0; i < base.out_count; ++i) {

@@ -117,6 +117,13 @@ static bool is_valid(const void *self, PliError *err)
     return true;
 }
 
+// All passive frames at once: each needs its parents anyway.
+static void follow(void *self, const PliIndex *dof, PliIndex count, double *x)
+{
+    (void)dof, (void)count;
+    pli_dag_spread(((PliFrames *)self)->dag, x);
+}
+
 static const PliSchemeOps frames_ops = {
     .scheme = PLI_FRAMES,
     .destroy = destroy,
@@ -125,6 +132,8 @@ static const PliSchemeOps frames_ops = {
     .adapt = pli_frames_adapt,
     .spread = spread,
     .levels = levels,
+    .follow = follow,
+    .announces = true, // a frame that goes passive moves nothing; only the polish does
     .locate = locate,
     .pin = pin,
     .is_valid = is_valid,

@@ -43,6 +43,8 @@ bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double
     const double size = s->voxels->extent, tau = fmax(10.0, 1e3 * dt);
     const size_t bytes = 3 * (size_t)s->dof_count * sizeof *x;
     double *start = s->momentum, *before = s->v_before; // both are free between steps
+    static const double origin[3] = { 0.0, 0.0, 0.0 };
+    pli_body_before_event(body, x, origin, INFINITY);
     memcpy(start, x, bytes);
     activate_all(s);
     recut(s, body, x);

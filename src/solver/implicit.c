@@ -286,6 +286,13 @@ static bool solve_direct(const Operator *op, PliImplicit *im, const double *b, d
             pli_block_matrix_add(m, i, s->mass_column[k], block);
         }
     }
+    for (PliIndex j = 0; j < s->spring_count; ++j) // pairs the pattern has not are left explicit
+        for (PliIndex e = s->spring_first[j]; e < s->spring_first[j + 1]; ++e)
+            for (PliIndex f = s->spring_first[j]; f < s->spring_first[j + 1]; ++f) {
+                const double *q = s->spring_matrix + 6 * (size_t)j, w = s->spring_weight[e] * s->spring_weight[f];
+                const double block[9] = { w * q[0], w * q[5], w * q[4], w * q[5], w * q[1], w * q[3], w * q[4], w * q[3], w * q[2] };
+                pli_block_matrix_add(m, s->spring_column[e], s->spring_column[f], block);
+            }
     for (PliIndex i = 0; i < s->active_count; ++i)
         if (s->fixed[i]) pli_block_matrix_fix(m, i);
     if (pli_block_matrix_factor(m, NULL) != PLI_OK) return false;
