@@ -168,7 +168,7 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     if (!node->projectiveConstraintSet
              .empty()) // prescribed motions: the velocity of the coming step, which the body leaves alone
         ::sofa::simulation::common::MechanicalOperations(params, node).projectVelocity(vResult, node->getTime());
-    PliState s{ x, v, nullptr, nullptr, nullptr, nullptr };
+    PliState s = lend(x, v);
     lendForces(s);
     const PliStepInfo info = pli_body_advance(l_model->body(), &s, dt);
     if (freeMotion)
@@ -202,7 +202,7 @@ bool AdaptiveSolver::retake(PliContactRows& rows, VecCoord& x, VecDeriv& v)
     State* const state = l_model->state();
     x = state->read(vec_id::read_access::position)->getValue(); // still those of the beginning of the step
     v = state->read(vec_id::read_access::velocity)->getValue();
-    PliState s{ flat(x), flat(v), nullptr, nullptr, nullptr, nullptr };
+    PliState s = lend(flat(x), flat(v));
     lendForces(s);
     const PliStepInfo info = pli_body_advance_under(l_model->body(), &s, m_dt, &rows);
     stop(info);

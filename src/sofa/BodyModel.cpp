@@ -388,7 +388,7 @@ void BodyModel::adaptNow(double dt)
     {
         auto x = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::position));
         auto v = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::velocity));
-        PliState s{ flat(x.wref()), flat(v.wref()), nullptr, nullptr, nullptr, nullptr };
+        PliState s = lend(flat(x.wref()), flat(v.wref()));
         if (m_lend && pli_body_scheme(m_body.get()) == PLI_FRAMES)
             m_lend(s);
         changed = pli_body_adapt(m_body.get(), &s, dt);
@@ -453,7 +453,7 @@ void BodyModel::reset()
     if (!m_body)
         return;
     // on arrays of our own: the state restores its own entries, before or after this call
-    const PliState s{ flat(m_scratchX), flat(m_scratchV), nullptr, nullptr, nullptr, nullptr };
+    const PliState s = lend(flat(m_scratchX), flat(m_scratchV));
     pli_body_reset(m_body.get(), &s);
     if (m_state)
         readFixed();

@@ -50,4 +50,13 @@ auto flat(Vector& a) -> std::conditional_t<std::is_const_v<Vector>, const double
     else
         return nullptr;
 }
+
+/// A state lent to a body for one call: positions and velocities, nothing from outside.
+inline PliState lend(double* x, double* v)
+{
+    PliState state{};
+    state.x = x;
+    state.v = v;
+    return state;
+}
 } // namespace pliant

@@ -49,7 +49,12 @@ struct Box
     }
     ~Box() { pli_body_destroy(body); }
     Box(const Box&) = delete;
-    PliState state() { return PliState{ x.data(), v.data(), nullptr, nullptr, nullptr, nullptr }; }
+    PliState state()
+    {
+        PliState s{};
+        s.x = x.data(), s.v = v.data();
+        return s;
+    }
     PliEnergy energy() const { return pli_body_energy(body, x.data(), v.data()); }
 };
 
