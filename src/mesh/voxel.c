@@ -328,10 +328,17 @@ PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliErr
     if (check(def, min, max, err) != PLI_OK) return NULL;
     double extent = 0.0;
     for (int a = 0; a < 3; ++a) extent = max[a] - min[a] > extent ? max[a] - min[a] : extent;
+    // The lattice forgets the last digits of the mesh: a symmetric body has ties all over, and hosts that scale points in another
+    // order would lay it out differently.
+    int exponent;
+    (void)frexp(extent, &exponent);
+    const double grain = ldexp(1.0, exponent - 20);
+    for (int a = 0; a < 3; ++a) min[a] = grain * round(min[a] / grain), max[a] = grain * round(max[a] / grain);
+    extent = grain * round(extent / grain);
     const double h = def->size > 0.0 ? def->size : extent / def->resolution;
     PliIndex size[3];
     for (int a = 0; a < 3; ++a) {
-        const double cells = ceil((max[a] - min[a]) / h - 1e-6);
+        const double cells = ceil((max[a] - min[a]) / h - 2e-3);
         if (!(cells <= MAX_SIDE)) {
             pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel size %g gives %.0f cells along one side; at most %d are allowed", h, cells, MAX_SIDE);
             return NULL;
