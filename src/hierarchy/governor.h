@@ -3,26 +3,28 @@
 #define PLI_GOVERNOR_H
 
 // Keeps the CPU time of a step below a budget, on any scheme. It learns what one unit of work costs (an element evaluated in
-// one substep, say) and what a step costs besides, and says how much work a step may hold. The scheme asks before it adds
-// work, and takes away the least needed regions when there is too much. Times are CPU times of the stepping thread, so that a
-// busy machine does not change decisions.
+// one substep, say), what a decision costs and what a step costs besides, and says how much work a step may hold. The scheme asks
+// before it adds work, and takes away the least needed regions when there is too much. Times are CPU times of the stepping thread.
+//
+// What is learnt are high quantiles, not means: a budget is broken by the slow steps. A machine that gets slower (another program on
+// the same caches) raises them within a few steps, and they sink slowly.
 
 #include <pliant/base.h>
 
 typedef struct PliGovernor {
-    double unit_ms, unit_spread;   ///< ms per unit of work: slow average, and mean deviation from it
-    double other_ms, other_spread; ///< ms per step that no change of resolution saves
-    double event_ms;               ///< ms per event, slow average
-    int samples;
+    double unit_ms;     ///< ms per unit of work, of a slow step
+    double other_ms;    ///< ms per step that no change of resolution saves
+    double decision_ms; ///< ms per decision
+    int samples, decisions;
 } PliGovernor;
 
 void pli_governor_reset(PliGovernor *g);
-/// What the last step took: `work` units in `work_ms`, and `other_ms` besides (events not included).
+/// What the last step took: `work` units in `work_ms`, and `other_ms` besides (decisions not included).
 void pli_governor_learn(PliGovernor *g, double work, double work_ms, double other_ms);
-void pli_governor_learn_events(PliGovernor *g, int events, double ms);
-/// Most units of work a step may hold. INFINITY without a budget or before anything was learnt.
+void pli_governor_learn_decision(PliGovernor *g, double ms);
+/// Most units of work a step may hold. INFINITY without a budget; 0 before anything was learnt.
 double pli_governor_limit(const PliGovernor *g, double budget_ms);
-/// Most events one decision may make, so that deciding does not break the budget either; at least 1.
-int pli_governor_events(const PliGovernor *g, double budget_ms);
+/// ms a decision may spend on events; INFINITY without a budget.
+double pli_governor_time(const PliGovernor *g, double budget_ms);
 
 #endif

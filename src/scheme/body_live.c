@@ -126,8 +126,18 @@ static void order_by_tick(PliBody *b, const PliCut *cut)
     double least = INFINITY;
     for (PliIndex i = 0; i < cut->element_count; ++i) least = fmin(least, live_step(b, cut, i));
     l->critical_step = least;
+    l->element_count = cut->element_count;
     const int groups = b->def.multirate ? 8 : 1;
     PliIndex count[9] = { 0 };
+    if (groups == 1) { // one rate: the order of the cut
+        for (int g = 1; g < 9; ++g) count[g] = cut->element_count;
+        memcpy(l->group_first, count, sizeof l->group_first);
+        memcpy(b->ticks.first, count, sizeof b->ticks.first);
+        if (cut->element_count) memcpy(l->element, cut->element, cut->element_count * sizeof *l->element);
+        if (cut->element_count) memcpy(l->volume, cut->volume, cut->element_count * sizeof *l->volume);
+        b->ticks.group_count = 1;
+        return;
+    }
     for (PliIndex i = 0; i < cut->element_count; ++i) {
         const double ratio = live_step(b, cut, i) / least;
         int g = 0;
@@ -146,7 +156,6 @@ static void order_by_tick(PliBody *b, const PliCut *cut)
         l->element[at] = cut->element[i];
         l->volume[at] = cut->volume[i];
     }
-    l->element_count = cut->element_count;
     b->ticks.group_count = used;
     memcpy(b->ticks.first, l->group_first, sizeof b->ticks.first);
 }

@@ -63,7 +63,7 @@ static void tetlod_reset(void *self)
     pli_governor_reset(&t->governor);
     pli_tetlod_count_buckets(t);
     t->bank = t->time = t->turnover = t->energy_low = 0.0;
-    t->energy_wanted = false;
+    t->energy_wanted = t->decided = false;
 }
 
 static void tetlod_cut(void *self, PliCut *cut)

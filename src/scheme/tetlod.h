@@ -58,6 +58,7 @@ typedef struct PliTetLod {
     double energy_low;      ///< ... and the least since it last rose
     bool energy_wanted;     ///< somebody asked
     double time;            ///< s since reset
+    bool decided;           ///< the last step began with a decision
 } PliTetLod;
 
 // tetlod_judge.c

@@ -10,14 +10,13 @@ typedef struct Decision {
     PliBody *body;
     double *x, *v, dt;
     double most_work;
-    int events, most_events;
+    double stop_at; ///< ms, CPU clock: no event begins later
     PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
     bool changed;
 } Decision;
 
 static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
 {
-    d->events++;
     // what follows the node, directly or through others, lies within a few of its own sizes
     pli_body_before_event(d->body, d->x, d->t->h->x + 3 * (size_t)node, 2.0 * d->t->h->size[node]);
     const PliEventResult r = pli_tetlod_event(d->t, d->body, d->x, d->v, node, split, forced, d->most_work, d->dt);
@@ -41,7 +40,7 @@ static PliEventResult split(Decision *d, PliIndex node)
     return apply(d, node, true, false);
 }
 
-static bool may_continue(const Decision *d) { return d->events < d->most_events; }
+static bool may_continue(const Decision *d) { return isinf(d->stop_at) || pli_cpu_ms() < d->stop_at; }
 
 static double work(const Decision *d) { return pli_tetlod_work(d->t, pli_body_def(d->body), d->dt); }
 
@@ -87,6 +86,14 @@ static void splits(Decision *d)
     stats->refused += c->refine_count - i;
 }
 
+/// What the last step took teaches the governor; what a decision takes is known when the step after it begins.
+static void learn(PliTetLod *t, const PliBodyDef *def, const PliStats *stats, double dt)
+{
+    pli_governor_learn(&t->governor, pli_tetlod_work(t, def, dt), stats->solve_ms, fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
+    if (t->decided) pli_governor_learn_decision(&t->governor, stats->adapt_ms);
+    t->decided = false;
+}
+
 bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt)
 {
     PliTetLod *t = self;
@@ -96,12 +103,13 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     t->time += dt;
     const bool due = pli_criterion_due(&t->criterion, c, dt);
     if (c->budget_ms > 0.0 && stats->steps > 0)
-        pli_governor_learn(&t->governor, pli_tetlod_work(t, def, dt), stats->solve_ms, fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
+        learn(t, def, stats, dt);
     if (!due || t->h->level_count == 1) return false;
+    if (c->budget_ms > 0.0 && t->governor.samples == 0) return false; // nobody knows yet what anything costs
+    t->decided = true;
 
     Decision d = { .t = t, .body = body, .x = x, .v = v, .dt = dt };
     d.most_work = pli_governor_limit(&t->governor, c->budget_ms);
-    d.most_events = pli_governor_events(&t->governor, c->budget_ms);
     t->set->revision = pli_body_revision(body) + 1; // the cut that will show what changes now
     t->density = def->material.density;
     t->started_count = 0;
@@ -110,7 +118,7 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     pli_criterion_begin(&t->criterion, c);
     pli_tetlod_judge(t, body, x);
 
-    const double judged = pli_cpu_ms();
+    d.stop_at = c->budget_ms > 0.0 ? pli_cpu_ms() + pli_governor_time(&t->governor, c->budget_ms) : INFINITY;
     if (isfinite(d.most_work) && work(&d) > d.most_work) force_merges(&d, 0.95 * d.most_work, INFINITY);
     volunteer_merges(&d);
     splits(&d);
@@ -119,6 +127,5 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
         pli_tetlod_judge_new(t, body, x);
         splits(&d);
     }
-    if (c->budget_ms > 0.0) pli_governor_learn_events(&t->governor, d.events, pli_cpu_ms() - judged);
     return d.changed;
 }

@@ -30,6 +30,11 @@ static double strain_jump(PliTetLod *t, double *x, PliIndex node)
     const PliLevels *h = t->h;
     const PliIndex first = h->star_first[node], last = h->star_first[node + 1];
     double mean[9] = { 0.0 }, most = 0.0;
+    for (PliIndex k = first; k < last; ++k) { // they lie far apart in memory
+        __builtin_prefetch(&t->rest[h->star[k]]);
+        __builtin_prefetch((const char *)&t->rest[h->star[k]] + 64);
+        __builtin_prefetch(h->tets + 4 * (size_t)h->star[k]);
+    }
     for (PliIndex k = first; k < last; ++k) {
         const double *F = gradient(t, x, h->star[k]);
         for (int i = 0; i < 9; ++i) mean[i] += F[i];
@@ -95,8 +100,8 @@ static double force_score(const Judge *j, PliIndex node)
 /// Decisions until a node is looked at again: what is far from both thresholds will not cross one at once.
 static uint32_t rest_after(double score, bool active)
 {
-    if (active) return score > 0.7 ? 1 : score > 0.35 ? 2 : 4;
-    return score > 0.8 ? 4 : score > 0.55 ? 2 : 1;
+    if (active) return score > 0.85 ? 1 : score > 0.5 ? 2 : score > 0.25 ? 4 : 8;
+    return score > 1.2 ? 8 : score > 0.7 ? 4 : 2;
 }
 
 /// The strain jump is the expensive score: kept for a few decisions where it does not matter now. (Contact is never kept.)
@@ -123,6 +128,13 @@ static double score_of(const Judge *j, PliIndex node)
     default: break;
     }
     return j->tool_count ? fmax(score, near_tools(j, node)) : score;
+}
+
+/// What cannot be refined further needs no score.
+static bool may_refine(const Judge *j, PliIndex node)
+{
+    const PliLevels *h = j->t->h;
+    return h->level[node] + 1 < h->level_count && !(j->t->part_size[node] < j->def->criterion.smallest_size);
 }
 
 /// Net forces of the last substep, on active nodes; only valid while the system still is that of the present set.
@@ -164,7 +176,7 @@ void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x)
     if (by_force) collect_forces(&j, body);
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const PliIndex node = s->active[i], parent = h->parent[node];
-        if (h->level[node] + 1 < h->level_count) pli_criterion_offer_refine(&t->criterion, node, score_of(&j, node), t->part_size[node]);
+        if (may_refine(&j, node)) pli_criterion_offer_refine(&t->criterion, node, score_of(&j, node), t->part_size[node]);
         // each refined node once, when its first child comes by
         if (parent != PLI_NONE && h->child[h->child_first[parent]] == node && pli_activeset_may_merge(s, parent))
             pli_criterion_offer_coarsen(&t->criterion, parent, score_of(&j, parent));
@@ -175,13 +187,12 @@ void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x)
 
 void pli_tetlod_judge_new(PliTetLod *t, PliBody *body, double *x)
 {
-    const PliLevels *h = t->h;
     Judge j = judge_of(t, body, x);
     pli_criterion_next_round(&t->criterion);
     if (j.def->criterion.kind != PLI_BY_FORCE) // nobody knows the force on a node that has not moved yet
         for (PliIndex i = 0; i < t->started_count; ++i) {
             const PliIndex node = t->started[i];
-            if (t->set->state[node] != PLI_ACTIVE || h->level[node] + 1 == h->level_count) continue;
+            if (t->set->state[node] != PLI_ACTIVE || !may_refine(&j, node)) continue;
             pli_criterion_offer_refine(&t->criterion, node, score_of(&j, node), t->part_size[node]);
         }
     t->started_count = 0;
