@@ -2,6 +2,7 @@
 #include "cli/frames_scenes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,6 +10,61 @@
 #include "base/vec.h"
 
 // ---- meshes --------------------------------------------------------------------------------------------------------------------
+
+typedef struct Face {
+    PliIndex corner[3], tet;
+} Face;
+
+static int by_corners(const void *a, const void *b)
+{
+    const Face *f = a, *g = b;
+    for (int c = 0; c < 3; ++c)
+        if (f->corner[c] != g->corner[c]) return f->corner[c] < g->corner[c] ? -1 : 1;
+    return 0;
+}
+
+static PliIndex top_of(PliIndex *up, PliIndex i)
+{
+    while (up[i] != i) i = up[i] = up[up[i]];
+    return i;
+}
+
+// Keeps the largest part whose tetrahedra hang together by faces: what hangs on by a point or an edge would swing about it.
+static PliStatus keep_largest(const PliHost *host, PliMesh *m, PliIndex *tets)
+{
+    const size_t n = *tets;
+    Face *face = PLI_NEW(host, 4 * n, Face);
+    PliIndex *up = PLI_NEW(host, n, PliIndex), *size = PLI_NEW(host, n, PliIndex), largest = 0, kept = 0;
+    if (face && up && size) {
+        for (size_t t = 0; t < n; ++t) {
+            up[t] = (PliIndex)t;
+            for (size_t k = 0; k < 4; ++k) {
+                Face *f = &face[4 * t + k];
+                f->tet = (PliIndex)t;
+                for (size_t c = 0; c < 3; ++c) f->corner[c] = m->tets[4 * t + (k + 1 + c) % 4];
+                for (int c = 0; c < 3; ++c) { // three numbers in order
+                    const int i = c == 1 ? 1 : 0;
+                    const PliIndex a = f->corner[i], b = f->corner[i + 1];
+                    f->corner[i] = a < b ? a : b, f->corner[i + 1] = a < b ? b : a;
+                }
+            }
+        }
+        qsort(face, 4 * n, sizeof *face, by_corners);
+        for (size_t k = 1; k < 4 * n; ++k)
+            if (by_corners(&face[k - 1], &face[k]) == 0) up[top_of(up, face[k].tet)] = top_of(up, face[k - 1].tet);
+        for (PliIndex t = 0; t < n; ++t) size[top_of(up, t)]++;
+        for (PliIndex t = 0; t < n; ++t)
+            if (size[t] > size[largest]) largest = t;
+        for (PliIndex t = 0; t < n; ++t)
+            if (top_of(up, t) == largest) memmove(m->tets + 4 * (size_t)kept++, m->tets + 4 * (size_t)t, 4 * sizeof *m->tets);
+        *tets = kept;
+    }
+    const PliStatus status = face && up && size ? PLI_OK : PLI_OUT_OF_MEMORY;
+    PLI_FREE(host, face, 4 * n);
+    PLI_FREE(host, up, n);
+    PLI_FREE(host, size, n);
+    return status;
+}
 
 PliMesh *pli_mesh_carve(const PliHost *host, const PliBoxDef *box, PliInsideFn *inside, const void *user, PliError *err)
 {
@@ -23,10 +79,10 @@ PliMesh *pli_mesh_carve(const PliHost *host, const PliBoxDef *box, PliInsideFn *
         const PliIndex *k = m->tets + 4 * (size_t)t;
         double c[3] = { 0.0, 0.0, 0.0 };
         for (int i = 0; i < 4; ++i) v3_madd(c, 0.25, m->x + 3 * (size_t)k[i]);
-        if (!inside(c, user)) continue;
-        for (int i = 0; i < 4; ++i) number[k[i]] = 1;
-        memmove(m->tets + 4 * (size_t)tets++, k, 4 * sizeof *k);
+        if (inside(c, user)) memmove(m->tets + 4 * (size_t)tets++, k, 4 * sizeof *k);
     }
+    PliStatus status = keep_largest(host, m, &tets);
+    for (size_t k = 0; k < 4 * (size_t)tets; ++k) number[m->tets[k]] = 1;
     for (PliIndex i = 0; i < m->point_count; ++i) {
         if (!number[i]) continue;
         v3_copy(m->x + 3 * (size_t)points, m->x + 3 * (size_t)i);
@@ -34,7 +90,7 @@ PliMesh *pli_mesh_carve(const PliHost *host, const PliBoxDef *box, PliInsideFn *
     }
     for (size_t k = 0; k < 4 * (size_t)tets; ++k) m->tets[k] = number[m->tets[k]];
     PLI_FREE(host, number, m->point_count);
-    PliStatus status = pli_mesh_resize_cells(m, PLI_TET, tets);
+    if (status == PLI_OK) status = pli_mesh_resize_cells(m, PLI_TET, tets);
     if (status == PLI_OK) status = pli_mesh_resize_points(m, points);
     if (status == PLI_OK) status = pli_mesh_resize_cells(m, PLI_TRI, 0);
     if (status != PLI_OK || tets == 0) {
@@ -186,9 +242,9 @@ static void branches(PliFrameScene *s, const PliHost *host, PliError *err)
 static void shoe_passes(PliFrameScene *s, int k)
 {
     // comes down on a corner of the field, stays, goes up
-    const double t = k * s->dt, y = t < 0.4 ? 1.0 - 1.6 * t : t < 1.0 ? 0.36 : 0.36 + 1.6 * (t - 1.0);
+    const double t = k * s->dt, y = t < 0.4 ? 0.85 - 0.8 * t : t < 1.0 ? 0.53 : 0.53 + 0.8 * (t - 1.0);
     s->shoe[0] = 0.55, s->shoe[1] = y, s->shoe[2] = 0.55;
-    s->shoe_velocity[1] = t < 0.4 ? -1.6 : t < 1.0 ? 0.0 : 1.6;
+    s->shoe_velocity[1] = t < 0.4 ? -0.8 : t < 1.0 ? 0.0 : 0.8;
 }
 
 // Thirteen mushrooms under one root; a sphere treads on some of them.
@@ -239,6 +295,7 @@ static void single(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.base.criterion.threshold = 1e-4;
     wall(s, 0, -0.05, 0, 0, 1, 0);
     s->pressure = 3e6;
+    s->drag = 0.5;
     s->before = falls;
 }
 
@@ -270,6 +327,7 @@ static void salad(PliFrameScene *s, const PliHost *host, PliError *err)
     wall(s, 0, 0, 3.1, 0, 0.1, -1);
     s->ball_radius = 0.45; // upper row against lower row
     s->pressure = 3e6;
+    s->drag = 0.5;
     s->before = falls;
 }
 
@@ -332,13 +390,14 @@ PliFrameScene *pli_frame_scene(const char *name, PliError *err)
         s->name = all[k].name;
         s->def = pli_frames_default();
         s->def.base.material.density = 1000.0;
-        s->grip = 0.01;
+        s->grip = 0.002;
         all[k].make(s, &host, err);
         if (!s->mesh) {
             pli_frame_scene_destroy(s);
             return NULL;
         }
         s->def.mesh = s->mesh;
+        if (s->pressure > 0.0) s->def.polish = 0; // a pile that still slides has no equilibrium nearby
         s->def.anchors = s->anchor;
         s->def.anchor_level = s->anchor_level;
         return s;

@@ -56,7 +56,7 @@ typedef struct PliFramesDef {
     PliFrameShape shape;
     double support;        ///< smooth weights: radius over the mean distance to neighbouring frames
     bool material_aware;   ///< distances grow where the material is soft
-    PliIndex regions;      ///< most integration regions (four samples each); 0: three per frame
+    PliIndex regions;      ///< most integration regions (four samples each); 0: eight per frame
     double linearity;      ///< regions split until this share of the gradients is not linear
     PliAntilock antilock;  ///< selective lambda
     double mass_blend;     ///< share of lumped mass in the mass matrix: frames with linear weights are singular without

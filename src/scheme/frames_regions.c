@@ -475,7 +475,7 @@ static PliStatus run(Splitter *s, const PliFramesDef *def, PliIndex most)
 
 PliFrameRegions *pli_frame_regions_create(const PliHost *host, const PliVoxels *v, const PliFrameLayout *l, const PliFramesDef *def, PliError *err)
 {
-    PliIndex most = def->regions ? def->regions : 4 * l->count;
+    PliIndex most = def->regions ? def->regions : 8 * l->count;
     if (most < v->component_count) most = v->component_count;
     PliFrameRegions *r = PLI_NEW(host, 1, PliFrameRegions);
     if (!r) return NULL;

@@ -267,6 +267,13 @@ static bool solve_direct(const Operator *op, PliImplicit *im, const double *b, d
     const PliSystem *s = op->s;
     if (im->is_tiled) {
         if (!factor_tiles(op, im->tiles)) return false;
+        // strongly compressed: the tangent is not positive definite, and its step would lead away. Once more without what is negative
+        if (im->tiles->negative > 0) {
+            pli_elastic_set_project(s->elastic, true);
+            pli_elastic_linearize(s->elastic, s->x);
+            pli_elastic_set_project(s->elastic, false);
+            if (!factor_tiles(op, im->tiles)) return false;
+        }
         pli_implicit_solve(s, im, b, dv);
         return true;
     }
