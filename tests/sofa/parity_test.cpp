@@ -122,7 +122,9 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
 INSTANTIATE_TEST_SUITE_P(Scenes, Parity, ::testing::ValuesIn(shared()),
                          [](const auto& test)
                          {
-                             std::string name = std::filesystem::path(test.param).stem().string();
+                             std::string name = std::filesystem::relative(test.param, std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes")
+                                                    .replace_extension()
+                                                    .string();
                              std::replace_if(
                                  name.begin(), name.end(),
                                  [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
