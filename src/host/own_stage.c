@@ -26,8 +26,11 @@ static PliStatus stage_init(PliObject *o, PliError *err)
 static PliStatus force_init(PliObject *o, PliError *err)
 {
     PliStatus status = stage_init(o, err);
-    if (!status) ((Stage *)o->self)->rayleigh = pli_real(o, "rayleighStiffness");
-    return status;
+    if (status) return status;
+    Stage *s = o->self;
+    s->rayleigh = pli_real(o, "rayleighStiffness");
+    pli_body_set_definite(s->model->body, pli_bool(o, "definite"));
+    return PLI_OK;
 }
 
 static PliStatus force_ready(PliObject *o, PliError *err)

@@ -161,6 +161,7 @@ GROUP(movement_rows, IN("indices", PLI_INDICES, "0", "points that move"), IN("ke
 // ---- forces ----------------------------------------------------------------------------------------------------------------------
 GROUP(force_rows, IN("rayleighStiffness", PLI_REAL, "0", "Rayleigh damping of this force, s"),
       IN("isCompliance", PLI_TEXT, NULL, "accepted, has no effect"))
+GROUP(definite_rows, IN("definite", PLI_BOOL, "1", "leave negative eigenvalues of the elements out of the stiffness: stable under compression and contact; 0: the exact derivative"))
 GROUP(tetra_fem_rows, IN("youngModulus", PLI_REALS, "5000", "Pa; one value, or one for each element"),
       IN("poissonRatio", PLI_REALS, "0.45", "one value, or one for each element"),
       OPTION("method", "large", "small large polar svd", "small displacements, or corotational by QR, polar or SVD"),
@@ -343,7 +344,7 @@ static const PliClass table[] = {
     OURS("FramesModel", PLI_ROLE_MODEL, &pli_frames_model_ops, pli_frames_model_defaults, "deformable body of affine frames that switch on and off by velocity", &model_rows,
          &frames_model_rows, &pli_body_attributes, &pli_frames_attributes),
     OURS("AdaptiveSolver", PLI_ROLE_ODE, &pli_adaptive_solver_ops, NULL, "steps a body on its active coefficients only", &model_link, &solver_rows),
-    OURS("AdaptiveForceField", PLI_ROLE_FORCE, &pli_adaptive_force_ops, NULL, "internal forces of a body, for stock solvers", &model_link, &force_rows),
+    OURS("AdaptiveForceField", PLI_ROLE_FORCE, &pli_adaptive_force_ops, NULL, "internal forces of a body, for stock solvers", &model_link, &force_rows, &definite_rows),
     OURS("AdaptiveMass", PLI_ROLE_MASS, &pli_adaptive_mass_ops, NULL, "mass and weight of a body, for stock solvers", &model_link, &mass_rows),
     OURS("AdaptiveMask", PLI_ROLE_CONSTRAINT, &pli_adaptive_mask_ops, NULL, "keeps passive coefficients out of a stock solver", &model_link),
     OURS("AdaptiveMapping", PLI_ROLE_MAPPING, &pli_adaptive_mapping_ops, NULL, "coefficients of a body to its skin, or to any points embedded in it", &model_link, &mapping_rows, &adaptive_mapping_rows),

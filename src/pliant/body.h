@@ -231,6 +231,9 @@ PLI_API void pli_body_reset(PliBody *body, const PliState *s); ///< rest state, 
 /// Chooses levels and hands the state over. @return true when the active set changed.
 PLI_API bool pli_body_adapt(PliBody *body, const PliState *s, double dt);
 PLI_API void pli_body_add_force(PliBody *body, const double *x, const double *v, double *f);   ///< f += reduced internal forces; caches the tangent
+/// Tangents of the stages: true leaves out negative eigenvalues of elements, as implicit steps of the body do, so that -K is positive
+/// semi-definite; contact solved on its inverse needs that under compression. false (default): the exact derivative of the force.
+PLI_API void pli_body_set_definite(PliBody *body, bool definite);
 PLI_API void pli_body_add_dforce(const PliBody *body, const double *dx, double k, double *df); ///< df += k K dx, K = df/dx
 PLI_API void pli_body_add_mass(const PliBody *body, const double *dx, double m, double *df);   ///< df += m M dx
 PLI_API void pli_body_add_gravity(const PliBody *body, double *f);

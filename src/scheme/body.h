@@ -28,6 +28,7 @@ typedef struct PliLive {
     double *x_saved, *v_saved; ///< to restore after a failed step
     double *x_tangent; ///< where the host last asked for forces: its tangent is made when somebody needs it
     bool tangent_stale;
+    bool definite; ///< tangents for hosts without negative eigenvalues
     PliStatus refused; ///< the kernel could not take the present cut: no step is possible
 } PliLive;
 

@@ -248,6 +248,10 @@ void pli_live_scatter(const PliBody *b, double *x, double *v)
 void pli_live_tangent(const PliBody *b)
 {
     PliLive *l = &((PliBody *)b)->live;
-    if (l->tangent_stale) pli_elastic_linearize(b->system.elastic, l->x_tangent);
+    if (l->tangent_stale) {
+        pli_elastic_set_project(b->system.elastic, l->definite);
+        pli_elastic_linearize(b->system.elastic, l->x_tangent);
+        pli_elastic_set_project(b->system.elastic, false);
+    }
     l->tangent_stale = false;
 }

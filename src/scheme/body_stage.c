@@ -28,6 +28,12 @@ void pli_body_add_force(PliBody *b, const double *x, const double *v, double *f)
     add_active(b, b->live.f, f);
 }
 
+void pli_body_set_definite(PliBody *b, bool definite)
+{
+    b->live.tangent_stale = b->live.tangent_stale || b->live.definite != definite;
+    b->live.definite = definite;
+}
+
 void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *df)
 {
     PliBody *m = (PliBody *)b; // the scratch of the live arrays

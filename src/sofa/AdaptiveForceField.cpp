@@ -16,6 +16,9 @@ namespace pliant
 {
 AdaptiveForceField::AdaptiveForceField()
     : l_model(initLink("model", "the body whose internal forces these are; default: the model of this node"))
+    , d_definite(initData(&d_definite, true, "definite",
+                          "leave negative eigenvalues of the elements out of the stiffness: stable under compression and "
+                          "contact; 0: the exact derivative"))
 {
 }
 
@@ -31,6 +34,13 @@ void AdaptiveForceField::init()
         return;
     }
     d_componentState.setValue(ComponentState::Valid);
+    reinit();
+}
+
+void AdaptiveForceField::reinit()
+{
+    if (isComponentStateValid())
+        pli_body_set_definite(l_model->body(), d_definite.getValue());
 }
 
 void AdaptiveForceField::bwdInit()

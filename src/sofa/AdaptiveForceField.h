@@ -17,9 +17,11 @@ public:
     using Parent = ::sofa::core::behavior::ForceField<Vec3Types>;
 
     ModelLink<AdaptiveForceField> l_model;
+    ::sofa::core::objectmodel::Data<bool> d_definite;
 
     void init() override;
     void bwdInit() override;
+    void reinit() override;
     using Parent::addDForce;
     using Parent::addForce;
     using Parent::addKToMatrix;

@@ -262,21 +262,10 @@ void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double 
         for (PliIndex c = 0; c < 3; ++c) x[3 * (size_t)i + c] = t[pli_tiles_at(im->tiles, i / 4) + 4 * c + i % 4];
 }
 
-static bool solve_direct(const Operator *op, PliImplicit *im, const double *b, double *dv)
+static bool factor_direct(const Operator *op, PliImplicit *im)
 {
     const PliSystem *s = op->s;
-    if (im->is_tiled) {
-        if (!factor_tiles(op, im->tiles)) return false;
-        // strongly compressed: the tangent is not positive definite, and its step would lead away. Once more without what is negative
-        if (im->tiles->negative > 0) {
-            pli_elastic_set_project(s->elastic, true);
-            pli_elastic_linearize(s->elastic, s->x);
-            pli_elastic_set_project(s->elastic, false);
-            if (!factor_tiles(op, im->tiles)) return false;
-        }
-        pli_implicit_solve(s, im, b, dv);
-        return true;
-    }
+    if (im->is_tiled) return factor_tiles(op, im->tiles);
     PliBlockMatrix *m = im->matrix;
     pli_block_matrix_zero(m);
     FillArg arg = { .matrix = m, .factor = op->stiffness_factor };
@@ -302,9 +291,7 @@ static bool solve_direct(const Operator *op, PliImplicit *im, const double *b, d
             }
     for (PliIndex i = 0; i < s->active_count; ++i)
         if (s->fixed[i]) pli_block_matrix_fix(m, i);
-    if (pli_block_matrix_factor(m, NULL) != PLI_OK) return false;
-    pli_block_matrix_solve(m, b, dv);
-    return true;
+    return pli_block_matrix_factor(m, NULL) == PLI_OK;
 }
 
 int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
@@ -323,8 +310,12 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     }
     s->force_ready = false;
     if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
-    // f += (h + b_r) K v
+    // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
+    // its inverse has no solution. Without them it is positive definite for any step.
+    pli_elastic_set_project(s->elastic, true);
     pli_elastic_linearize(s->elastic, s->x);
+    pli_elastic_set_project(s->elastic, false);
+    // f += (h + b_r) K v
     pli_elastic_add_dforce(s->elastic, s->v, dt + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
     pli_system_mass(s, s->v, b);
@@ -347,7 +338,8 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, diagonal, NULL };
     int iterations = 1;
     if (im->chosen == PLI_SOLVE_LDL) {
-        if (!solve_direct(&op, im, b, dv)) return -1;
+        if (!factor_direct(&op, im)) return -1;
+        pli_implicit_solve(s, im, b, dv);
     } else {
         PliLinearOp a = { apply, im->chosen == PLI_SOLVE_CG && !s->mass_first ? precondition : NULL, &op, (PliIndex)n };
         if (im->chosen == PLI_SOLVE_CG && s->group > 1 && s->group <= 8 && s->mass_first) {

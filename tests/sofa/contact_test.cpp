@@ -158,12 +158,13 @@ TEST_P(Contact, APressingPlateDoesNotPass)
     const auto start = mean(run.x());
     for (int i = 0; i < 150; ++i)
     {
-        run.steps(1);
+        // SOFA's constraint moves the plate when the step ends: the contacts of the step were against this place
         const double top = run.x("Plate/points")[0][1];
+        run.steps(1);
         for (const auto& p : run.x("Body/Skin/points"))
             worst = std::max({ worst, double(p[1]) - (top - DISTANCE), DISTANCE - double(p[1]) });
         quickest = std::max(quickest, fastest(run.v()));
-        EXPECT_TRUE(std::isfinite(quickest));
+        ASSERT_TRUE(std::isfinite(quickest));
         if (i == 70)
         {
             EXPECT_LT(top, 0.0791);
@@ -172,8 +173,8 @@ TEST_P(Contact, APressingPlateDoesNotPass)
     const auto moved = mean(run.x()) - start;
     std::printf("%s: deepest inside the contact distance %.3g mm, fastest point %.3g m/s, moved sideways %.3g mm\n",
                 GetParam().name, 1e3 * worst, quickest, 1e3 * std::hypot(moved[0], moved[2]));
-    EXPECT_LT(worst, 0.1 * DISTANCE);
-    EXPECT_LT(quickest, 1.0);
+    EXPECT_LT(worst, 0.01 * DISTANCE);
+    EXPECT_LT(quickest, 0.2);
     EXPECT_LT(std::hypot(moved[0], moved[2]), 1e-3);
 }
 

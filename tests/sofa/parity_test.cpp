@@ -122,8 +122,9 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
 INSTANTIATE_TEST_SUITE_P(Scenes, Parity, ::testing::ValuesIn(shared()),
                          [](const auto& test)
                          {
-                             const std::filesystem::path path = test.param;
-                             std::string name = path.parent_path().stem().string() + "_" + path.stem().string();
+                             std::string name = std::filesystem::relative(test.param, std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes")
+                                                    .replace_extension()
+                                                    .string();
                              std::replace_if(
                                  name.begin(), name.end(),
                                  [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
