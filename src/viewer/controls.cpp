@@ -62,12 +62,11 @@ void Window::buildControls()
     buildSide();
 }
 
-QAction *Window::addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QKeySequence &key)
+QAction *Window::addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key)
 {
-    QAction *a = m_show->addAction(text);
+    QAction *a = m_show->addAction(key.isEmpty() ? text : text + '\t' + key); // keyPressEvent knows the keys
     a->setCheckable(true);
     a->setToolTip(tip);
-    a->setShortcut(key);
     a->setObjectName(text);
     connect(a, &QAction::toggled, this, [this, flag](bool on) {
         m_options.*flag = on;
@@ -85,7 +84,7 @@ void Window::buildShowMenu(QToolBar *bar)
     button->setToolTip("What is drawn besides the surface");
     m_show = new QMenu(button);
     m_show->setToolTipsVisible(true);
-    addToggle("Wireframe", "Edges of the surface", &ViewOptions::wireframe, Qt::Key_W);
+    addToggle("Wireframe", "Edges of the surface", &ViewOptions::wireframe, "W");
     addToggle("Active nodes", "Coefficients that move by themselves; the origins of frames", &ViewOptions::activeNodes);
     addToggle("Interface nodes", "Passive coefficients that live elements touch, where two levels meet", &ViewOptions::interfaceNodes);
     m_frames = addToggle("Frames", "Axes of the active frames, stretched and sheared as they are", &ViewOptions::frames);
@@ -99,9 +98,8 @@ void Window::buildShowMenu(QToolBar *bar)
     }
     m_show->addSeparator();
     addToggle("Tools", "What touches the bodies", &ViewOptions::tools);
-    addToggle("Axes", "x, y and z of the scene", &ViewOptions::axes, Qt::CTRL + Qt::Key_A);
-    addToggle("Dark background", "", &ViewOptions::dark, Qt::CTRL + Qt::Key_B);
-    addActions(m_show->actions()); // so that their keys work while the menu is closed
+    addToggle("Axes", "x, y and z of the scene", &ViewOptions::axes, "Ctrl+A");
+    addToggle("Dark background", "", &ViewOptions::dark, "Ctrl+B");
     button->setMenu(m_show);
     bar->addWidget(button);
 }

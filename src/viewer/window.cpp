@@ -299,6 +299,12 @@ BenchResult Window::bench(int frames)
     return r;
 }
 
+void Window::flip(bool ViewOptions::*flag)
+{
+    for (const auto &t : m_toggles)
+        if (t.second == flag) t.first->toggle();
+}
+
 void Window::keyPressEvent(QKeyEvent *e)
 {
     const bool control = e->modifiers() & Qt::ControlModifier;
@@ -315,6 +321,13 @@ void Window::keyPressEvent(QKeyEvent *e)
         break;
     case Qt::Key_L: m_link->trigger(); break;
     case Qt::Key_S: takePicture(); break;
+    case Qt::Key_W: flip(&ViewOptions::wireframe); break;
+    case Qt::Key_A:
+        if (control) flip(&ViewOptions::axes);
+        break;
+    case Qt::Key_B:
+        if (control) flip(&ViewOptions::dark);
+        break;
     case Qt::Key_F11: isFullScreen() ? showNormal() : showFullScreen(); break;
     case Qt::Key_Escape: close(); break;
     default:

@@ -69,7 +69,8 @@ private:
     void layoutPanes();
     void redraw();
     void takePicture();
-    QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QKeySequence &key = {});
+    void flip(bool ViewOptions::*flag);
+    QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key = {});
     QSlider *addSlider(const QString &name, const QString &tip, double start, double low, double high, const std::function<void(double)> &changed);
 
     QString m_path;

@@ -2,8 +2,11 @@
 // Drives the real window as a person would: load, play, drag, change a slider, take a picture, replay, close.
 #include <gtest/gtest.h>
 
+#include <QAction>
 #include <QApplication>
+#include <QDir>
 #include <QFile>
+#include <QLabel>
 #include <QSlider>
 #include <QStandardPaths>
 #include <QTemporaryDir>
@@ -11,6 +14,7 @@
 
 #include <pliant/mesh.h>
 
+#include "viewer/recording.h"
 #include "viewer/window.h"
 
 using namespace viewer;
@@ -18,34 +22,39 @@ using namespace viewer;
 namespace
 {
 
-/// Two boxes with one skin, so that there is a reference and an error.
-QString writeScene(const QTemporaryDir &dir)
+void writeText(const QString &path, const QString &text)
+{
+    QFile file(path);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(text.toUtf8());
+}
+
+/// Boxes with one skin, so that there is a reference and an error. `skinCells`: of the skin along the short sides, 0: the first box's.
+QString writeScene(const QTemporaryDir &dir, int bodies = 2, PliIndex skinCells = 0, const QString &extra = {})
 {
     PliHost host = pli_host_default();
-    PliIndex cells[2] = { 3, 2 };
-    for (int i = 0; i < 2; ++i) {
+    const PliIndex cells[3] = { 3, 2, skinCells };
+    for (int i = 0; i < (skinCells ? 3 : 2); ++i) {
         PliBoxDef def = { { 0, 0, 0 }, { 0.2, 0.1, 0.1 }, { 2 * cells[i], cells[i], cells[i] }, 0, 1 };
         PliMesh *m = pli_mesh_box(&host, &def, nullptr);
         EXPECT_EQ(pli_mesh_find_surface(m), PLI_OK);
         EXPECT_EQ(pli_mesh_write_msh(m, qPrintable(dir.filePath(QString("box%1.msh").arg(i))), nullptr), PLI_OK);
-        if (i == 0) {
+        if (i == (skinCells ? 2 : 0)) {
             EXPECT_EQ(pli_mesh_write_obj(m, qPrintable(dir.filePath("skin.obj")), nullptr), PLI_OK);
         }
         pli_mesh_destroy(m);
     }
     QString text = "<Node name=\"root\" dt=\"0.01\" gravity=\"0 -9.81 0\">\n  <DefaultAnimationLoop/>\n";
-    for (int i = 0; i < 2; ++i)
-        text += QString("  <Node name=\"Body%1\"><FemModel name=\"model\" filename=\"box%1.msh\" skin=\"skin.obj\" youngModulus=\"40000\" damping=\"0.002\"/>\n"
+    for (int i = 0; i < bodies; ++i)
+        text += QString("  <Node name=\"Body%1\"><FemModel name=\"model\" filename=\"box%2.msh\" skin=\"skin.obj\" youngModulus=\"40000\" damping=\"0.002\"/>\n"
                         "    <AdaptiveSolver/><MechanicalObject position=\"@model.position\"/>\n"
                         "    <BoxROI name=\"roi\" box=\"-0.01 -1 -1 0.001 1 1\"/><FixedProjectiveConstraint indices=\"@roi.indices\"/>\n"
                         "    <SphereTool model=\"@model\" radius=\"0.03\" position=\"0.16 0.2 0.05\"/></Node>\n")
-                    .arg(i);
-    text += "</Node>\n";
-    const QString path = dir.filePath("scene.scn");
-    QFile file(path);
-    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(text.toUtf8());
-    return path;
+                    .arg(i)
+                    .arg(i > 0);
+    text += extra + "</Node>\n";
+    writeText(dir.filePath("scene.scn"), text);
+    return dir.filePath("scene.scn");
 }
 
 int colours(const QImage &image)
@@ -74,8 +83,39 @@ struct ViewerTest : testing::Test {
         for (Pane *p : window->findChildren<Pane *>()) out.push_back(p);
         return out;
     }
-    uint64_t step() const { return window->session()->latest()->step; }
+    SnapshotPtr shot() const { return window->session()->current(); }
+    uint64_t step() const { return shot()->step; }
+    void runTo(uint64_t wanted)
+    {
+        window->session()->playUntil(wanted);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return step() >= wanted && !window->session()->playing(); }, 30000));
+    }
+    /// As a person does: press, move, and hold; the button stays down.
+    static void pressAndMove(Pane *pane, const QPoint &from, const QPoint &to)
+    {
+        QTest::mousePress(pane, Qt::LeftButton, Qt::ShiftModifier, from);
+        QMouseEvent move(QEvent::MouseMove, to, Qt::LeftButton, Qt::LeftButton, Qt::ShiftModifier);
+        QApplication::sendEvent(pane, &move);
+    }
 };
+
+double meanX(const BodyShot &b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < b.points.size(); i += 3) sum += double(b.points[i]);
+    return sum / (double(b.points.size()) / 3);
+}
+
+long pixelsLike(const QImage &image, const QColor &colour, int slack)
+{
+    long count = 0;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x) {
+            const QColor c = image.pixelColor(x, y);
+            count += qAbs(c.red() - colour.red()) <= slack && qAbs(c.green() - colour.green()) <= slack && qAbs(c.blue() - colour.blue()) <= slack;
+        }
+    return count;
+}
 
 } // namespace
 
@@ -96,20 +136,32 @@ TEST_F(ViewerTest, ShowsBothBodiesAndTheyDiffer)
 
 TEST_F(ViewerTest, ColoursAreThoseOfTheLegend)
 {
-    // one level: the surface is level 0's hue, darkened by the light at most to a third
-    const QColor expected = levelColour(0);
-    const QImage a = panes()[0]->grabFramebuffer();
-    long close = 0, body = 0;
-    for (int y = 80; y < a.height() - 60; y += 2) {
+    // one resolution: the surface is the legend's grey, darkened by the light at most to a third
+    const auto hue = [](const QColor &c) { return c.hsvHue(); };
+    QImage a = panes()[0]->grabFramebuffer();
+    EXPECT_GT(pixelsLike(a, levelColour(0, 1), 3), 14 * 14 - 20); // the legend's box itself
+    long body = 0;
+    for (int y = 80; y < a.height() - 60; y += 2)
         for (int x = 0; x < a.width(); x += 2) {
             const QColor c = a.pixelColor(x, y);
-            if (c.saturation() < 60) continue; // background, tool, text
-            ++body;
-            close += qAbs(c.hsvHue() - expected.hsvHue()) <= 6;
+            body += c.saturation() > 8 && qAbs(hue(c) - hue(levelColour(0, 1))) <= 8;
         }
-    }
     EXPECT_GT(body, 500);
-    EXPECT_GT(close, body * 9 / 10);
+    // speed of a body at rest is the lowest colour of the ramp everywhere
+    window->setColour(Colour::Speed);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return shot()->colour == Colour::Speed; }, 5000));
+    QTest::qWait(200);
+    a = panes()[0]->grabFramebuffer();
+    long close = 0, coloured = 0;
+    for (int y = 80; y < a.height() - 60; y += 2)
+        for (int x = 0; x < a.width(); x += 2) {
+            const QColor c = a.pixelColor(x, y);
+            if (c.saturation() < 100) continue; // background, tool, text
+            ++coloured;
+            close += qAbs(hue(c) - hue(rampColour(0))) <= 6;
+        }
+    EXPECT_GT(coloured, 500);
+    EXPECT_GT(close, coloured * 9 / 10);
 }
 
 TEST_F(ViewerTest, KeysPlayStepAndReset)
@@ -142,14 +194,38 @@ TEST_F(ViewerTest, DragMovesTheCameraAndShiftDragTheToolOfEveryBody)
     QTest::mouseRelease(pane, Qt::LeftButton, Qt::NoModifier, from + QPoint(40, 0));
     EXPECT_NE(pane->camera()->yaw, yaw);
 
-    const float before = window->session()->latest()->tools.at(0).position[1];
-    QTest::mousePress(pane, Qt::LeftButton, Qt::ShiftModifier, from);
-    QMouseEvent down(QEvent::MouseMove, from + QPoint(0, 60), Qt::LeftButton, Qt::LeftButton, Qt::ShiftModifier);
-    QApplication::sendEvent(pane, &down);
+    const ToolShot tool = shot()->tools.at(0);
+    const QPoint at = pane->pixelOf({ tool.position[0], tool.position[1], tool.position[2] });
+    pressAndMove(pane, at, at + QPoint(0, 60));
     QTest::keyClick(window.get(), Qt::Key_N);
     QTest::keyClick(window.get(), Qt::Key_N);
     ASSERT_TRUE(QTest::qWaitFor([&] { return step() >= 2; }, 5000));
-    EXPECT_LT(window->session()->latest()->tools.at(0).position[1], before - 0.005f);
+    EXPECT_EQ(shot()->hand.tool, 0);
+    EXPECT_LT(shot()->tools.at(0).position[1], tool.position[1] - 0.005f);
+}
+
+TEST_F(ViewerTest, DraggingASkinPointPullsEveryBody)
+{
+    Pane *pane = panes()[1];
+    runTo(40); // it hangs; what the hand adds is seen against this
+    const SnapshotPtr before = shot();
+    // a point of the free end's face that looks at the camera
+    const QPoint from = pane->pixelOf({ 0.19f, 0.06f, 0.1f });
+    pressAndMove(pane, from, from + QPoint(70, 0));
+    runTo(80);
+    const SnapshotPtr held = shot();
+    EXPECT_TRUE(held->hand.grabbing);
+    EXPECT_EQ(held->hand.tool, -1);
+    const double pulled[2] = { meanX(held->bodies[0]) - meanX(before->bodies[0]), meanX(held->bodies[1]) - meanX(before->bodies[1]) };
+    EXPECT_GT(pulled[1], 0.001);
+    EXPECT_GT(pulled[0], 0.4 * pulled[1]); // the other body too, though the mouse was not in its pane
+    EXPECT_LT(pulled[0], 2.5 * pulled[1]); // they are of different meshes
+    QTest::qWait(200);
+    EXPECT_GT(pixelsLike(panes()[0]->grabFramebuffer(), QColor(213, 94, 0), 12), 30); // the hand is shown there too
+    QTest::mouseRelease(pane, Qt::LeftButton, Qt::ShiftModifier, from + QPoint(70, 0));
+    runTo(160);
+    EXPECT_FALSE(shot()->hand.grabbing);
+    EXPECT_LT(meanX(shot()->bodies[0]) - meanX(before->bodies[0]), 0.75 * pulled[0]); // it swings back
 }
 
 TEST_F(ViewerTest, SliderChangesTheBodyWhileItRuns)
@@ -157,9 +233,9 @@ TEST_F(ViewerTest, SliderChangesTheBodyWhileItRuns)
     auto *young = window->findChild<QSlider *>("Young, Pa");
     ASSERT_TRUE(young);
     auto lowest = [&] {
-        const auto shot = window->session()->latest();
+        const SnapshotPtr now = shot();
         float y = 1;
-        for (size_t i = 1; i < shot->bodies[0].points.size(); i += 3) y = std::min(y, shot->bodies[0].points[i]);
+        for (size_t i = 1; i < now->bodies[0].points.size(); i += 3) y = std::min(y, now->bodies[0].points[i]);
         return y;
     };
     window->session()->playUntil(60);
@@ -173,20 +249,186 @@ TEST_F(ViewerTest, SliderChangesTheBodyWhileItRuns)
 
 TEST_F(ViewerTest, RecordReplayAndPicture)
 {
-    window->session()->record(true);
-    window->session()->steer(0.16, 0.1, 0.05);
-    window->session()->playUntil(10);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return step() >= 10; }, 10000));
-    const auto first = window->session()->latest();
-    window->session()->record(false);
-    window->session()->replay();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window->session()->latest() != first && step() == 10 && !window->session()->playing(); }, 20000));
-    EXPECT_EQ(window->session()->latest()->bodies[1].points, first->bodies[1].points); // to the bit
+    runTo(7); // recording begins at the start, wherever one was
+    Session *session = window->session();
+    session->record(true);
+    session->steer(0, { 0.16, 0.1, 0.05 });
+    session->grab({ 0.19, 0.06, 0.1 }, { 0.23, 0.06, 0.1 });
+    ASSERT_TRUE(QTest::qWaitFor([&] { return step() == 0; }, 10000));
+    runTo(5);
+    session->turn(Knob::Young, 1e4);
+    runTo(10);
+    const SnapshotPtr first = shot();
+    session->record(false);
+    const QString file = dir.filePath("recording.txt");
+    session->saveRecording(file);
+    session->turn(Knob::Young, 4e4);
+    const auto replayed = [&] { return QTest::qWaitFor([&] { return shot() != first && step() == 10 && !session->playing(); }, 20000); };
+    session->replay();
+    ASSERT_TRUE(replayed());
+    EXPECT_EQ(shot()->bodies[1].points, first->bodies[1].points); // to the bit
+    // from the file, in another window
+    window = std::make_unique<Window>(dir.filePath("scene.scn"));
+    window->show();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window->ready(); }, 20000));
+    session = window->session();
+    session->openRecording(file);
+    ASSERT_TRUE(replayed());
+    EXPECT_EQ(shot()->bodies[0].points, first->bodies[0].points);
     const QString path = dir.filePath("a.png");
     ASSERT_TRUE(window->saveScreenshot(path));
     EXPECT_GT(colours(QImage(path)), 100);
     EXPECT_FALSE(window->saveScreenshot(dir.filePath("no/such/folder/a.png")));
     EXPECT_TRUE(window->close());
+}
+
+TEST(Recording, BadFilesAreRefusedAndNothingIsLost)
+{
+    QTemporaryDir dir;
+    Recording r;
+    r.marks.resize(3);
+    r.marks[1].hand.tool = 2;
+    r.marks[2].hand.target = { 0.1, 1.0 / 3.0, -1e-9 };
+    ASSERT_EQ(r.save(dir.filePath("r.txt"), "scene.scn"), "");
+    Recording back;
+    ASSERT_EQ(back.open(dir.filePath("r.txt")), "");
+    ASSERT_EQ(back.marks.size(), 3u);
+    EXPECT_EQ(back.marks[1].hand.tool, 2);
+    EXPECT_EQ(back.marks[2].hand.target, r.marks[2].hand.target); // to the bit
+    writeText(dir.filePath("other.txt"), "something else\n");
+    EXPECT_TRUE(back.open(dir.filePath("other.txt")).contains("no recording"));
+    QFile good(dir.filePath("r.txt"));
+    ASSERT_TRUE(good.open(QIODevice::ReadOnly));
+    writeText(dir.filePath("cut.txt"), QString(good.readAll()).section('\n', 0, 2) + "\n0 1 2\n");
+    EXPECT_TRUE(back.open(dir.filePath("cut.txt")).contains("cut.txt:4"));
+    EXPECT_EQ(back.marks.size(), 3u); // what was there before stays
+    EXPECT_FALSE(r.save(dir.filePath("no/folder/r.txt"), "scene.scn").isEmpty());
+}
+
+TEST_F(ViewerTest, ASequenceHasEveryStep)
+{
+    QDir(dir.path()).mkdir("frames");
+    window->saveSequence(dir.filePath("frames"));
+    runTo(6);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return QDir(dir.filePath("frames")).entryList({ "*.png" }).size() >= 6; }, 20000));
+    window->saveSequence({});
+    const QStringList files = QDir(dir.filePath("frames")).entryList({ "frame-*.png" }, QDir::Files, QDir::Name);
+    ASSERT_GE(files.size(), 6);
+    EXPECT_NE(QImage(dir.filePath("frames/" + files[1])), QImage(dir.filePath("frames/" + files[5]))); // it moved
+    // a folder that goes away ends the sequence with a sentence, not with the program
+    window->saveSequence(dir.filePath("gone"));
+    runTo(8);
+    QTest::qWait(200);
+    bool said = false;
+    for (QLabel *l : window->findChildren<QLabel *>()) said = said || l->text().contains("could not write");
+    EXPECT_TRUE(said);
+}
+
+TEST_F(ViewerTest, TogglesShowWhatThereIsAndSayWhatThereIsNot)
+{
+    for (const char *name : { "Frames", "Octree cells", "Lattice" }) {
+        QAction *a = window->findChild<QAction *>(name);
+        ASSERT_TRUE(a) << name;
+        EXPECT_FALSE(a->isEnabled()) << name; // boxes of finite elements have none
+        EXPECT_FALSE(a->toolTip().isEmpty()) << name;
+    }
+    const QImage plain = panes()[0]->grabFramebuffer();
+    QAction *nodes = window->findChild<QAction *>("Active nodes"), *wire = window->findChild<QAction *>("Wireframe");
+    nodes->setChecked(true);
+    const QImage with = panes()[0]->grabFramebuffer();
+    EXPECT_GT(pixelsLike(with, Qt::black, 30), pixelsLike(plain, Qt::black, 30) + 200);
+    nodes->setChecked(false);
+    QTest::keyClick(window.get(), Qt::Key_W);
+    EXPECT_TRUE(wire->isChecked());
+    EXPECT_NE(panes()[0]->grabFramebuffer(), plain);
+    QTest::keyClick(window.get(), Qt::Key_W);
+    EXPECT_EQ(panes()[0]->grabFramebuffer(), plain);
+}
+
+TEST_F(ViewerTest, PlotsFillAndTheLayoutIsRemembered)
+{
+    window->session()->play(true);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return step() > 20; }, 20000));
+    window->session()->play(false);
+    QTest::qWait(200);
+    ASSERT_EQ(window->plots().size(), 4u);
+    for (const Plot *p : window->plots()) EXPECT_GT(p->samples(), 1u);
+    EXPECT_GT(window->plots()[0]->last(1), 0.0);  // the coarse box is off,
+    EXPECT_EQ(window->plots()[0]->last(0), 0.0);  // the reference is not
+    EXPECT_GT(window->plots()[1]->last(0), window->plots()[1]->last(1));
+    window->findChild<QAction *>("Axes")->setChecked(true);
+    window->resize(1100, 640);
+    window->setColour(Colour::Stress);
+    QTest::qWait(100);
+    window->close();
+    Window again(dir.filePath("scene.scn"));
+    again.show();
+    EXPECT_EQ(again.size(), QSize(1100, 640));
+    EXPECT_TRUE(again.findChild<QAction *>("Axes")->isChecked());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return again.ready(); }, 20000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return again.session()->current()->colour == Colour::Stress; }, 5000));
+    again.findChild<QAction *>("Axes")->setChecked(false);
+    again.setColour(Colour::Level);
+    again.resize(1280, 720);
+    again.close();
+}
+
+TEST(Viewer, EverythingFitsInto1280x720)
+{
+    QTemporaryDir dir;
+    Window window(writeScene(dir, 6));
+    window.resize(1280, 720);
+    window.show();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.ready(); }, 20000));
+    QTest::qWait(200);
+    EXPECT_EQ(window.size(), QSize(1280, 720)); // nothing asked for more
+    const auto panes = window.findChildren<Pane *>();
+    ASSERT_EQ(panes.size(), 6);
+    for (Pane *p : panes) {
+        EXPECT_GE(p->width(), 300);
+        EXPECT_GE(p->height(), 250);
+        EXPECT_TRUE(window.rect().contains(QRect(p->mapTo(&window, QPoint(0, 0)), p->size())));
+    }
+    for (Plot *p : window.plots()) EXPECT_TRUE(window.rect().contains(QRect(p->mapTo(&window, QPoint(0, 0)), p->size())));
+}
+
+TEST(Viewer, SixPanesOfTenThousandTrianglesLeaveTimeForSixtyPicturesASecond)
+{
+    QTemporaryDir dir;
+    Window window(writeScene(dir, 6, 23)); // 20 x 23 x 23 triangles
+    window.resize(1280, 720);
+    window.show();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.ready(); }, 60000));
+    const BenchResult r = window.bench(8);
+    ASSERT_EQ(r.panes, 6);
+    EXPECT_GT(r.triangles, 60000u);
+    EXPECT_EQ(r.frames, 8);
+    printf("per picture: %.2f ms ours, %.2f ms painting (CPU of this thread), %.1f ms by the wall\n", r.pack, r.paint, r.wall);
+    // what is ours of the 16.7 ms; rasterising is the graphics card's, and in this test a software's
+    EXPECT_LT(r.pack, 8.0);
+}
+
+TEST(Viewer, AFloodOfStepsDoesNotStopTheWindow)
+{
+    QTemporaryDir dir;
+    Window window(writeScene(dir));
+    window.show();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.ready(); }, 20000));
+    window.session()->setSpeed(0); // as fast as it goes: thousands of steps a second
+    window.session()->play(true);
+    QTest::qWait(1000);
+    int shown = 0;
+    QObject::connect(window.session(), &Session::stepped, [&] { ++shown; });
+    const uint64_t from = window.session()->current()->step;
+    QElapsedTimer clock;
+    clock.start();
+    while (clock.elapsed() < 2000) QCoreApplication::processEvents();
+    window.session()->play(false);
+    const uint64_t steps = window.session()->current()->step - from;
+    QTest::qWait(300); // what has piled up would be shown now
+    EXPECT_GT(steps, 50u);
+    EXPECT_LE(shown, int(clock.elapsed() / 15) + 2); // sixty a second at most, whatever the number of steps
+    EXPECT_LT(uint64_t(shown), steps);
 }
 
 TEST(Viewer, BadSceneIsSaidNotShown)
