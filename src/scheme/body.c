@@ -147,13 +147,15 @@ const PliTool *pli_body_tools(const PliBody *b, int *count)
 // along, or one that becomes active would stay where it was carried, and keep the velocity it was carried with.
 static void keep_fixed(PliBody *b, const double *from, double *to)
 {
-    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)i, from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
+    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
 }
 
 static void return_fixed(const PliBody *b, const double *from, double *to)
 {
-    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)i, 3 * sizeof *to);
+    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
 }
+
+void pli_body_fixed_values(const PliBody *b, const double **x, const double **v) { *x = b->fixed_x, *v = b->fixed_v; }
 
 PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
 {
@@ -372,8 +374,8 @@ static void scatter(PliBody *b, const PliState *s)
     for (PliIndex i = 0; i < b->fixed_count; ++i) {
         const PliIndex dof = b->fixed_dof[i];
         if (b->live.position[dof] < b->system.active_count) continue;
-        v3_copy(s->x + 3 * (size_t)dof, b->fixed_x + 3 * (size_t)i);
-        v3_copy(s->v + 3 * (size_t)dof, b->fixed_v + 3 * (size_t)i);
+        v3_copy(s->x + 3 * (size_t)dof, b->fixed_x + 3 * (size_t)dof);
+        v3_copy(s->v + 3 * (size_t)dof, b->fixed_v + 3 * (size_t)dof);
     }
 }
 

@@ -14,6 +14,8 @@ typedef struct PliLive {
     PliIndex *position; ///< dof -> compact, PLI_NONE when not live
     PliIndex *slave_first, *slave_column;
     double *slave_weight;
+    PliIndex *held, held_count; ///< slaves that are fixed, numbers among the slaves ...
+    double *held_x, *held_v;    ///< ... and where the host has them
     double *mass, *inv_mass, *load;
     uint8_t *fixed;
     PliIndex *mass_first, *mass_column;
@@ -42,7 +44,7 @@ struct PliBody {
 
     uint8_t *is_fixed;      ///< per dof
     PliIndex *fixed_dof;    ///< the fixed ones
-    double *fixed_x, *fixed_v; ///< their place and velocity, which are the host's, kept while W writes over them
+    double *fixed_x, *fixed_v; ///< per dof: place and velocity of the fixed ones, which are the host's, kept while W writes over them
     PliIndex fixed_count;
     double *element_step;   ///< s, critical step per tetrahedron, once
     PliIndex *tick_scratch; ///< element order while compacting

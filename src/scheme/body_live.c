@@ -24,6 +24,9 @@ PliStatus pli_live_create(PliBody *b)
     l->slave_first = TAKE(b, slaves + 1, PliIndex);
     l->slave_column = TAKE(b, st->slave_entry_capacity, PliIndex);
     l->slave_weight = TAKE(b, st->slave_entry_capacity, double);
+    l->held = TAKE(b, slaves, PliIndex);
+    l->held_x = TAKE(b, 3 * slaves, double);
+    l->held_v = TAKE(b, 3 * slaves, double);
     l->mass = TAKE(b, active, double);
     l->inv_mass = TAKE(b, active, double);
     l->load = TAKE(b, active, double);
@@ -55,7 +58,7 @@ PliStatus pli_live_create(PliBody *b)
     b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->contact_look = TAKE(b, st->dof_count, uint64_t);
     if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points, st->group), double);
-    const void *all[] = { l->dof, l->position, l->slave_first, l->slave_column, l->slave_weight, l->mass, l->inv_mass, l->load, l->fixed, l->mass_first,
+    const void *all[] = { l->dof, l->position, l->slave_first, l->slave_column, l->slave_weight, l->held, l->held_x, l->held_v, l->mass, l->inv_mass, l->load, l->fixed, l->mass_first,
                           l->mass_column, l->mass_value, l->corner, l->element, l->volume, l->sample_point, l->x, l->v, l->f, l->f_ext, l->x_saved,
                           l->v_saved, l->x_tangent, b->is_fixed, b->fixed_dof, b->fixed_x, b->fixed_v, b->element_step, b->tick_scratch, b->full_x, b->full_v, b->full_f,
                           b->external_f, b->contact_x, b->contact_look };
@@ -78,6 +81,9 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, l->slave_first, slaves + 1);
     PLI_FREE(h, l->slave_column, st->slave_entry_capacity);
     PLI_FREE(h, l->slave_weight, st->slave_entry_capacity);
+    PLI_FREE(h, l->held, slaves);
+    PLI_FREE(h, l->held_x, 3 * slaves);
+    PLI_FREE(h, l->held_v, 3 * slaves);
     PLI_FREE(h, l->mass, active);
     PLI_FREE(h, l->inv_mass, active);
     PLI_FREE(h, l->load, active);
@@ -176,6 +182,26 @@ static void copy_mass(PliBody *b, const PliCut *cut)
     memcpy(l->mass_value, cut->mass_value, entries * sizeof *l->mass_value);
 }
 
+// A fixed slave stays where the host has it: it follows nothing, and what pulls at it pulls at the clamp.
+static void copy_slaves(PliBody *b, const PliCut *cut)
+{
+    PliLive *l = &b->live;
+    PliIndex used = 0;
+    l->held_count = 0;
+    for (PliIndex i = 0; i < cut->slave_count; ++i) {
+        l->slave_first[i] = used;
+        if (b->is_fixed[cut->slave[i]]) {
+            l->held[l->held_count++] = i;
+            continue;
+        }
+        for (PliIndex k = cut->slave_first[i]; k < cut->slave_first[i + 1]; ++k) {
+            l->slave_column[used] = l->position[cut->slave_column[k]];
+            l->slave_weight[used++] = cut->slave_weight[k];
+        }
+    }
+    l->slave_first[cut->slave_count] = used;
+}
+
 void pli_body_recut(PliBody *b)
 {
     PliLive *l = &b->live;
@@ -186,11 +212,7 @@ void pli_body_recut(PliBody *b)
     b->ops->cut(b->self, &cut);
     for (PliIndex i = 0; i < cut.active_count; ++i) l->dof[i] = cut.active[i], l->position[cut.active[i]] = i;
     for (PliIndex i = 0; i < cut.slave_count; ++i) l->dof[cut.active_count + i] = cut.slave[i], l->position[cut.slave[i]] = cut.active_count + i;
-    for (PliIndex i = 0; i <= cut.slave_count; ++i) l->slave_first[i] = cut.slave_count ? cut.slave_first[i] : 0;
-    for (PliIndex k = 0; k < l->slave_first[cut.slave_count]; ++k) {
-        l->slave_column[k] = l->position[cut.slave_column[k]];
-        l->slave_weight[k] = cut.slave_weight[k];
-    }
+    copy_slaves(b, &cut);
     copy_mass(b, &cut);
     order_by_tick(b, &cut);
     for (PliIndex i = 0; i < cut.element_count; ++i) {
@@ -211,6 +233,7 @@ void pli_body_recut(PliBody *b)
     }
     s->active_count = cut.active_count;
     s->slave_count = cut.slave_count;
+    s->held = l->held, s->held_count = l->held_count, s->held_x = l->held_x, s->held_v = l->held_v;
     s->slaves = (PliRows){ l->slave_first, l->slave_column, l->slave_weight, cut.slave_count, cut.active_count };
     s->tet_count = cut.element_count;
     s->mass = l->mass, s->inv_mass = l->inv_mass, s->load = l->load, s->fixed = l->fixed;
@@ -231,6 +254,11 @@ void pli_live_gather(PliBody *b, const double *x, const double *v)
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
         memcpy(l->x + 3 * (size_t)i, x + 3 * (size_t)l->dof[i], 3 * sizeof(double));
         if (v) memcpy(l->v + 3 * (size_t)i, v + 3 * (size_t)l->dof[i], 3 * sizeof(double));
+    }
+    for (PliIndex k = 0; k < l->held_count; ++k) {
+        const size_t dof = l->dof[b->system.active_count + l->held[k]];
+        memcpy(l->held_x + 3 * (size_t)k, x + 3 * dof, 3 * sizeof(double));
+        if (v) memcpy(l->held_v + 3 * (size_t)k, v + 3 * dof, 3 * sizeof(double));
     }
     pli_system_spread(&b->system, l->x);
     if (v) pli_system_spread(&b->system, l->v);

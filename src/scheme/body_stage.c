@@ -39,10 +39,11 @@ void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *d
     PliBody *m = (PliBody *)b; // the scratch of the live arrays
     PliSystem *s = &m->system;
     pli_live_tangent(b);
-    for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(m->live.v + 3 * (size_t)i, dx + 3 * (size_t)m->live.dof[i]);
-    pli_system_spread(s, m->live.v);
+    double *moved = m->live.f_ext; // neither x nor v: what is held does not move along
+    for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(moved + 3 * (size_t)i, dx + 3 * (size_t)m->live.dof[i]);
+    pli_system_spread(s, moved);
     memset(m->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
-    pli_elastic_add_dforce(s->elastic, m->live.v, k, m->live.f);
+    pli_elastic_add_dforce(s->elastic, moved, k, m->live.f);
     pli_system_gather(s, m->live.f);
     add_active(b, m->live.f, df);
 }

@@ -102,6 +102,7 @@ PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.
 void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double *f);
 const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
+void pli_body_fixed_values(const PliBody *body, const double **x, const double **v); ///< inside adapt: where the host has the fixed ones (dof_count Vec3)
 const PliState *pli_body_state(const PliBody *body); ///< the host's, inside adapt
 const PliTool *pli_body_tools(const PliBody *body, int *count);
 /// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).

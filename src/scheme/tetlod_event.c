@@ -58,15 +58,18 @@ static void remember(PliTetLod *t, const double *x, const double *v)
     }
 }
 
-static void start_new_nodes(PliTetLod *t, const uint8_t *fixed, double *x, double *v)
+static void start_new_nodes(PliTetLod *t, const PliBody *body, double *x, double *v)
 {
     const PliActiveSet *s = t->set;
+    const uint8_t *fixed = pli_body_fixed(body);
+    const double *held_x, *held_v;
+    pli_body_fixed_values(body, &held_x, &held_v);
     for (PliIndex i = 0; i < s->changed_count; ++i) {
         const PliIndex node = s->changed[i];
         if (s->state[node] != PLI_ACTIVE) continue;
-        v3_copy(x + 3 * (size_t)node, t->old_x + 3 * (size_t)node);
-        v3_copy(v + 3 * (size_t)node, t->old_v + 3 * (size_t)node);
-        if (fixed[node]) v3_scale(v + 3 * (size_t)node, 0.0); // nothing would ever stop it; a prescribed motion is written later
+        // a fixed one is where the host has it, whatever it seemed to follow
+        v3_copy(x + 3 * (size_t)node, (fixed[node] ? held_x : t->old_x) + 3 * (size_t)node);
+        v3_copy(v + 3 * (size_t)node, (fixed[node] ? held_v : t->old_v) + 3 * (size_t)node);
     }
 }
 
@@ -128,8 +131,12 @@ static PliIndex list_elements(PliTetLod *t)
 }
 
 /// Elastic energy after minus before.
-static double elastic_change(PliTetLod *t, const PliElastic *elastic, const double *x)
+static double elastic_change(PliTetLod *t, PliBody *body, const double *x)
 {
+    const PliElastic *elastic = pli_body_system(body, NULL)->elastic;
+    const uint8_t *fixed = pli_body_fixed(body);
+    const double *held_x, *held_v;
+    pli_body_fixed_values(body, &held_x, &held_v);
     const PliActiveSet *s = t->set;
     const PliLevels *h = t->h;
     if (++t->stamp == 0) memset(t->position_stamp, 0, h->point_count * sizeof *t->position_stamp), t->stamp = 1;
@@ -141,6 +148,10 @@ static double elastic_change(PliTetLod *t, const PliElastic *elastic, const doub
         const double *now[4], *old[4];
         bool moved = false;
         for (int k = 0; k < 4; ++k) {
+            if (fixed[c[k]]) { // active or slave, it does not follow
+                now[k] = old[k] = held_x + 3 * (size_t)c[k];
+                continue;
+            }
             now[k] = new_position(t, x, c[k]);
             old[k] = s->node_mark[c[k]] ? t->old_x + 3 * (size_t)c[k] : now[k];
             moved = moved || memcmp(now[k], old[k], 3 * sizeof(double)) != 0;
@@ -305,10 +316,10 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
     if (split && isfinite(most_work) && pli_tetlod_work(t, pli_body_def(body), dt) > most_work) {
         result = PLI_EVENT_TOO_COSTLY;
     } else {
-        start_new_nodes(t, pli_body_fixed(body), x, v);
+        start_new_nodes(t, body, x, v);
         double gained = hand_over(t, body, x, v);
         if (t->coupling == PLI_VARIATIONAL) {
-            gained += elastic_change(t, pli_body_system(body, NULL)->elastic, x);
+            gained += elastic_change(t, body, x);
             if (!settle_energy(t, body, x, v, gained, forced)) {
                 take_back(t, v);
                 result = PLI_EVENT_ADDS_ENERGY;

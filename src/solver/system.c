@@ -6,6 +6,9 @@
 void pli_system_spread(const PliSystem *s, double *a)
 {
     pli_rows_apply(s->slaves, a, a + 3 * (size_t)s->active_count);
+    const double *value = a == s->x ? s->held_x : a == s->v ? s->held_v : NULL;
+    for (PliIndex k = 0; value && k < s->held_count; ++k)
+        memcpy(a + 3 * ((size_t)s->active_count + s->held[k]), value + 3 * (size_t)k, 3 * sizeof *a);
 }
 
 void pli_system_gather(const PliSystem *s, double *f)

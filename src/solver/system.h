@@ -13,6 +13,11 @@ typedef struct PliSystem {
     PliHost host;
     PliIndex active_count, slave_count;
     PliRows slaves; ///< slave_count rows over active positions
+    /// Slaves the host moves itself (numbers among the slaves, with empty rows): spreading x and v gives them these values, and
+    /// any other field 0.
+    const PliIndex *held;
+    PliIndex held_count;
+    const double *held_x, *held_v; ///< held_count Vec3
     bool drop_slave_forces; ///< the paper's coupling: reactions on slaves are lost (doc/schemes/tetlod.md)
     PliElastic *elastic;
     PliIndex tet_count;     ///< tetrahedra in `elastic`, ordered by tick group
