@@ -172,11 +172,21 @@ static PliStatus read_level_links(PliObject *o, const PliHost *host, PliMesh **l
     return PLI_OK;
 }
 
+/// A cache named without a folder lies beside the scene, wherever the command is run from.
+static const char *cache_path(PliObject *o, const char *name)
+{
+    PliScene *scene = o->node->scene;
+    const char *slash = scene->path ? strrchr(scene->path, '/') : NULL;
+    if (!name || !*name || name[0] == '/' || !slash) return name;
+    return pli_scene_format(scene, "%.*s/%s", (int)(slash - scene->path), scene->path, name);
+}
+
 static PliBody *make_tetlod(PliObject *o, const PliHost *host, PliError *err)
 {
     PliTetLodDef def = pli_tetlod_default();
     if (pli_model_fill(o, &pli_body_attributes, &def, err) || pli_model_fill(o, &pli_tetlod_attributes, &def, err)) return NULL;
     v3_copy(def.base.gravity, o->node->scene->gravity);
+    def.cache = cache_path(o, def.cache);
     PliMesh *level[MAX_LEVELS] = { 0 };
     int count = 0;
     PliStatus status = PLI_OK;

@@ -64,7 +64,7 @@ static const PliAttribute tetlod_rows[] = {
     { "filter", PLI_BOOL, FIELD(PliTetLodDef, filter), .help = "semi-implicit filter in increment form" },
     { "speedChange", PLI_REAL, FIELD(PliTetLodDef, speed_change), .help = "m/s a node may change its speed in one substep; 0: off" },
     { "startLevel", PLI_INT, FIELD(PliTetLodDef, start_level), .help = "uniform level to start at, 0 is the coarsest" },
-    { "cache", PLI_TEXT, FIELD(PliTetLodDef, cache), .help = "file that keeps the hierarchy between runs" },
+    { "cache", PLI_TEXT, FIELD(PliTetLodDef, cache), .help = "file that keeps the hierarchy between runs; relative to the scene" },
 };
 const PliAttributeGroup pli_tetlod_attributes = { tetlod_rows, COUNT(tetlod_rows) };
 
