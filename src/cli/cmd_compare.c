@@ -166,7 +166,7 @@ static void add_row(PliTable *t, const PliOutcome *o)
     pli_table_cell(t, "%u", o->dofs_total);
     cell_number(t, o->step_ms.median, "%.3g");
     cell_number(t, o->step_ms.p99, "%.3g");
-    pli_table_cell(t, "%.3gx%s", o->speedup, o->on_front && !o->is_reference ? " *" : "");
+    pli_table_cell(t, "%.*fx%s", o->speedup < 10.0 ? 2 : o->speedup < 100.0 ? 1 : 0, o->speedup, o->on_front && !o->is_reference ? " *" : "");
     cell_percent(t, o->pop_max);
     cell_number(t, o->energy_drift, "%.2g");
     cell_number(t, o->momentum_drift, "%.2g");

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/report_file.h"
+
 enum { MAX_DEPTH = 32, SPREAD_DEPTH = 2 }; // members deeper than SPREAD_DEPTH share a line: one case, one line
 
 PliStatus pli_json_open(PliJson *j, const char *path, PliError *err)
@@ -20,7 +22,8 @@ PliStatus pli_json_open(PliJson *j, const char *path, PliError *err)
     const int length = snprintf(j->temporary, sizeof j->temporary, "%s.%ld.tmp", path, (long)getpid());
     if (length < 0 || (size_t)length >= sizeof j->temporary)
         return pli_refuse(err, PLI_BAD_FILE, "%.200s...: the name of the JSON file is too long", path);
-    j->out = fopen(j->temporary, "w");
+    if (pli_file_is_special(path)) j->temporary[0] = '\0';
+    j->out = fopen(j->temporary[0] ? j->temporary : path, "w");
     if (!j->out) return pli_refuse(err, PLI_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
     return PLI_OK;
 }
@@ -33,9 +36,9 @@ PliStatus pli_json_close(PliJson *j, PliError *err)
     int cause = errno;
     if (j->out == stdout) return good ? PLI_OK : pli_refuse(err, PLI_BAD_FILE, "standard output cannot be written: %s", strerror(cause));
     if (fclose(j->out) != 0 && good) good = false, cause = errno;
-    if (good && rename(j->temporary, j->path) != 0) good = false, cause = errno;
+    if (good && j->temporary[0] && rename(j->temporary, j->path) != 0) good = false, cause = errno;
     if (good) return PLI_OK;
-    remove(j->temporary);
+    if (j->temporary[0]) remove(j->temporary);
     return pli_refuse(err, PLI_BAD_FILE, "%s: cannot be written: %s", j->path, strerror(cause));
 }
 

@@ -14,16 +14,16 @@ enum { PICTURE_W = 272, PICTURE_H = 208, PLOT_W = 620, PLOT_H = 330, BINS = 40 }
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;color:#23262d;background:#fff;margin:0 auto;max-width:1340px;padding:20px 28px 60px}"
     "h1{font-size:27px;margin:8px 0 2px}h2{font-size:22px;margin:38px 0 6px;border-top:1px solid #d8dce4;padding-top:22px}h3{font-size:17px;margin:28px 0 6px}"
-    "p{max-width:860px}table{border-collapse:collapse;margin:10px 0;font-size:13px;font-variant-numeric:tabular-nums}"
-    "th,td{padding:4px 7px;text-align:right;border-bottom:1px solid #e4e7ed;white-space:nowrap}th{font-weight:600;color:#4a5060;vertical-align:bottom}"
+    "p{max-width:860px}table{border-collapse:collapse;margin:10px 0;font-size:12px;font-variant-numeric:tabular-nums}"
+    "th,td{padding:4px 4.5px;text-align:right;border-bottom:1px solid #e4e7ed;white-space:nowrap}th{font-weight:600;color:#4a5060;vertical-align:bottom}"
     "th:first-child,td:first-child,.left{text-align:left}tr.reference td{background:#f3f5f9}td.best{background:#dff1ea;font-weight:600}.wide{overflow-x:auto}"
     "td.reason{white-space:normal;text-align:left;color:#8c3a12;max-width:640px}.soft{color:#666e7e}"
-    "figure{margin:0 0 14px}img{display:block;border:1px solid #dde1e8;border-radius:4px}"
+    "figure{margin:0 0 14px}img{display:block;max-width:100%;height:auto;box-sizing:border-box;border:1px solid #dde1e8;border-radius:4px}"
     ".plots{display:flex;flex-wrap:wrap;gap:8px 24px}.plot{max-width:100%;height:auto}"
     ".plot text{font:12px system-ui,sans-serif;fill:#3a404c}.plot .title{font-size:14px;font-weight:600;fill:#23262d}.plot .label{fill:#555c69}"
     ".plot .name{font-weight:600}.grid{stroke:#e7eaf0;stroke-width:1;fill:none}.frame{stroke:#8b93a3;stroke-width:1;fill:none}"
     ".mark{stroke:#8b93a3;stroke-dasharray:3 3;fill:none}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}"
-    ".shots{display:grid;gap:6px 10px;align-items:center;overflow-x:auto}.shots .who{font-weight:600}.shots .when{color:#666e7e;text-align:center;font-size:13px}"
+    ".shots{display:grid;gap:6px 10px;align-items:center;overflow-x:auto}.shots .who{font-weight:600;overflow-wrap:anywhere;font-size:14px}.shots .when{color:#666e7e;text-align:center;font-size:13px}"
     ".key{display:flex;flex-wrap:wrap;gap:4px 18px;margin:8px 0}.key span{display:inline-flex;align-items:center;gap:6px;font-size:13px}"
     ".key i{width:14px;height:14px;border-radius:3px;display:inline-block}.key i.bar{width:180px}"
     "code{font:13px ui-monospace,monospace;background:#f3f5f9;padding:2px 5px;border-radius:3px;overflow-wrap:anywhere}";
@@ -71,8 +71,8 @@ static void put_row(PliText *t, const PliComparison *c, const PliOutcome *o)
         }
     }
     pli_text_print(t, "<td>%.0f</td><td>%.0f</td><td>%u</td>", o->dofs_mean, o->dofs_max, o->dofs_total);
-    pli_text_print(t, "<td>%.3g</td><td>%.3g</td><td>%.3g</td><td%s>%.3g&times;</td>", o->step_ms.median, o->step_ms.p99, o->step_ms.max,
-                   o->on_front && !o->is_reference ? " class=\"best\"" : "", o->speedup);
+    pli_text_print(t, "<td>%.3g</td><td>%.3g</td><td>%.3g</td><td%s>%.*f&times;</td>", o->step_ms.median, o->step_ms.p99, o->step_ms.max,
+                   o->on_front && !o->is_reference ? " class=\"best\"" : "", o->speedup < 10.0 ? 2 : o->speedup < 100.0 ? 1 : 0, o->speedup);
     const double drift[] = { o->pop_max, o->energy_drift, o->momentum_drift };
     for (int k = 0; k < 3; ++k) {
         pli_text_put(t, "<td>");
@@ -308,7 +308,7 @@ static PliStatus put_pictures(PliText *t, const PliChapter *chapter, PliPictureK
     if (reference->shot_count == 0) return PLI_OK;
     pli_text_print(t, "<h3>%s</h3>", kind == PLI_BY_LEVEL ? "Where the resolution is" : "Where the error is");
     put_key(t, c, kind);
-    pli_text_print(t, "<div class=\"shots\" style=\"grid-template-columns:130px repeat(%d,%dpx)\"><div></div>", reference->shot_count, PICTURE_W);
+    pli_text_print(t, "<div class=\"shots\" style=\"grid-template-columns:110px repeat(%d,minmax(120px,%dpx))\"><div></div>", reference->shot_count, PICTURE_W);
     for (int s = 0; s < reference->shot_count; ++s) pli_text_print(t, "<div class=\"when\">t = %.4g s</div>", reference->shot[s].time);
     PliStatus status = PLI_OK;
     for (int b = 0; b < c->count && status == PLI_OK; ++b) {

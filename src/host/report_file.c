@@ -9,19 +9,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool pli_file_is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 PliStatus pli_file_replace(const char *path, const void *data, size_t bytes, PliError *err)
 {
     char temporary[1024];
     const int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
     if (length < 0 || (size_t)length >= sizeof temporary) return pli_refuse(err, PLI_BAD_FILE, "%.200s...: the file name is too long", path);
-    FILE *out = fopen(temporary, "wb");
+    const bool special = pli_file_is_special(path);
+    FILE *out = fopen(special ? path : temporary, "wb");
     if (!out) return pli_refuse(err, PLI_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
     bool good = fwrite(data, 1, bytes, out) == bytes && fflush(out) == 0;
     int cause = errno;
     if (fclose(out) != 0 && good) good = false, cause = errno;
-    if (good && rename(temporary, path) != 0) good = false, cause = errno;
+    if (good && !special && rename(temporary, path) != 0) good = false, cause = errno;
     if (good) return PLI_OK;
-    remove(temporary);
+    if (!special) remove(temporary);
     return pli_refuse(err, PLI_BAD_FILE, "%s: cannot be written: %s", path, strerror(cause));
 }
 

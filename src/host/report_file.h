@@ -13,6 +13,8 @@ extern "C" {
 /// Puts `data` in place of the file: written under a temporary name beside it, then renamed. A failure (read-only folder,
 /// full disk) leaves an old file as it was and is one sentence.
 PliStatus pli_file_replace(const char *path, const void *data, size_t bytes, PliError *err);
+/// A device or pipe, which must be written as it is: renaming onto it would put a file in its place.
+bool pli_file_is_special(const char *path);
 /// Makes a folder and its parents. Fine when it is there already.
 PliStatus pli_folder_make(const char *path, PliError *err);
 
