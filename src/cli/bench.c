@@ -82,21 +82,28 @@ static bool name_matches(const char *name, const char *wish)
     return strncmp(name, wish, length) == 0 && (name[length] == '\0' || name[length] == '.');
 }
 
-static bool print_table(const PliBench *b)
+static void print_machine(void)
 {
     const PliMachine m = pli_machine();
+    printf("%s, %ld cores, vector unit %s, %s, pliant %s\n", m.cpu, m.cores, m.simd, m.compiler, m.version);
+}
+
+// The figures from `first` on: those of the case that has just been run.
+static bool print_table(const PliBench *b, size_t first)
+{
     PliTable t;
     pli_table_begin(&t, "llrl", (const char *[]){ "case", "metric", "value", "unit" });
-    for (size_t k = 0; k < b->count; ++k) {
+    for (size_t k = first; k < b->count; ++k) {
         const Figure *f = &b->figure[k];
         pli_table_cell(&t, "%s", f->name);
         pli_table_cell(&t, "%s", f->metric);
         pli_table_number(&t, f->value);
         pli_table_cell(&t, "%s", f->unit);
     }
-    printf("%s, %ld cores, vector unit %s, %s, pliant %s\n\n", m.cpu, m.cores, m.simd, m.compiler, m.version);
+    putchar('\n');
     const bool printed = pli_table_print(&t, stdout);
     pli_table_end(&t);
+    fflush(stdout);
     return printed;
 }
 
@@ -162,13 +169,16 @@ int pli_cmd_bench(int argc, char **argv)
     if (list) {
         for (int k = 0; k < count; ++k) printf("%-24s %s\n", picked[k]->name, picked[k]->summary);
     } else {
+        const bool quiet = json && strcmp(json, "-") == 0;
+        if (!quiet) print_machine();
         for (int k = 0; k < count; ++k) {
+            const size_t first = b.count;
             b.running = picked[k]->name;
             pli_cli_progress(k, count, b.running);
             picked[k]->run(&b);
+            pli_cli_progress(k + 1, count, NULL);
+            if (!quiet && b.count > first && !print_table(&b, first)) code = PLI_EXIT_MEMORY;
         }
-        pli_cli_progress(count, count, NULL);
-        if (!(json && strcmp(json, "-") == 0) && !print_table(&b)) code = PLI_EXIT_MEMORY;
         if (json && write_json(json, &b, &err) != PLI_OK)
             code = pli_cli_report("bench", &err);
         else if (b.broken > 0)

@@ -281,22 +281,40 @@ static void falls(PliFrameScene *s, int k)
     s->gravity[1] = -9.81;
 }
 
-// One creature of 250 frames falls on its feet and comes to rest.
+static void hand_is_pulled(PliFrameScene *s, int k)
+{
+    const bool on = k >= 10 && k < 20;
+    s->load[0] = on ? 6.0 : 0.0, s->load[1] = on ? 10.0 : 0.0;
+}
+
+// One soft arm on a body thirty times as stiff.
+static void soft_arm(const double p[3], double *stiffness, double *density, void *user)
+{
+    (void)density, (void)user;
+    if (p[0] < 0.16 || p[1] < 0.42) *stiffness *= 30.0;
+}
+
+// One creature of 250 frames held at its hip, its weight carried; a hand is pulled and let go.
 static void single(PliFrameScene *s, const PliHost *host, PliError *err)
 {
     const Parts p = creature();
     const PliBoxDef box = { { -0.6, 0, -0.6 }, { 0.6, 1.02, 0.3 }, { 48, 41, 36 }, 0.0, 1 };
+    static const double hand[3] = { 0.48, 0.70, 0.12 };
     s->mesh = pli_mesh_carve(host, &box, in_parts, &p, err);
-    s->steps = 400, s->dt = 0.02;
+    s->steps = 900, s->dt = 0.02;
     s->def.resolution = 64;
     s->def.frame_count = 250;
     s->def.base.material.young = 3e5;
     s->def.base.rayleigh_stiffness = 0.05;
-    s->def.base.criterion.threshold = 1e-4;
-    wall(s, 0, -0.05, 0, 0, 1, 0);
-    s->pressure = 3e6;
+    s->def.base.criterion.threshold = 3e-3;
+    anchor(s, 0.0, 0.51, 0.0, 0);
+    s->clamped = 1;
+    s->def.field = soft_arm;
+    s->def.material_aware = false; // frames everywhere, not only where it is soft
+    v3_copy(s->place, hand);
+    s->places = 1;
     s->drag = 0.5;
-    s->before = falls;
+    s->before = hand_is_pulled;
 }
 
 // Eighteen creatures in a box, one root.
@@ -312,7 +330,7 @@ static void salad(PliFrameScene *s, const PliHost *host, PliError *err)
         if (append(s->mesh, one, at, 0.6 * (pli_random_unit(&seed) - 0.5), 1.0) != PLI_OK) break;
     }
     pli_mesh_destroy(one);
-    s->steps = 250, s->dt = 0.02;
+    s->steps = 400, s->dt = 0.02;
     s->def.resolution = 80;
     s->def.frame_count = 18 * 30;
     s->def.level_count = 4;
@@ -360,7 +378,7 @@ static void stack(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.frame_count = 50;
     s->def.base.material.young = 5e4;
     s->def.base.rayleigh_stiffness = 0.03;
-    s->def.base.criterion.threshold = 1e-4;
+    s->def.base.criterion.threshold = 5e-4;
     wall(s, 0, 0, 0, 0, 1, 0); // the ground stays
     for (int k = 0; k < 6; ++k) {
         const double c = cos(k * 1.0471975511965976), d = sin(k * 1.0471975511965976);

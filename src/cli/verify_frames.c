@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Cases with known answers for frames: a beam against finite elements and against itself, and what a switch may not do.
 #include <pliant/frames.h>
+#include <pliant/target.h>
 
 #include <math.h>
 #include <string.h>
@@ -438,6 +439,73 @@ static void torque(PliVerifyResult *r)
     rig_close(&g);
 }
 
+// ---- registration ----------------------------------------------------------------------------------------------------------------
+
+// Where a point of the beam goes in the target: bent into an arc, turned about z and shifted. The correspondence is known.
+static void bend_target(const double p[3], double q[3])
+{
+    const double bend = 2.0, turn = 0.7, radius = LENGTH / bend, a = bend * p[0] / LENGTH;
+    const double x = (radius - (p[1] - 0.5 * SIDE)) * sin(a), y = radius - (radius - (p[1] - 0.5 * SIDE)) * cos(a);
+    q[0] = cos(turn) * x - sin(turn) * y + 0.1 * LENGTH, q[1] = sin(turn) * x + cos(turn) * y - 0.1 * LENGTH, q[2] = p[2];
+}
+
+// Fits the beam to the target; coarse to fine: more frames may become active every 20 steps. @return RMS distance of skin points
+// to where they belong, m.
+static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
+{
+    enum { STEPS = 240, MOST = 4096 };
+    Rig g;
+    PliFramesDef def = beam_def(9, 0.3);
+    def.base.material.young = 2e4;
+    def.base.rayleigh_stiffness = 0.05;
+    def.base.adapt = coarse_to_fine;
+    def.polish = 0;
+    if (!rig_open(&g, def, false, true, r)) return NAN;
+    (void)pli_body_set_fixed(g.body, NULL, 0, NULL);
+    // a finer skin than that of the mesh, and the same points in the target
+    static double skin[3 * MOST], goal[3 * MOST];
+    PliIndex n = 0;
+    for (int i = 0; i <= 40; ++i)
+        for (int j = 0; j < 25; ++j) {
+            if (i > 0 && i < 40 && j % 5 > 0 && j % 5 < 4 && j / 5 > 0 && j / 5 < 4) continue; // inside
+            skin[3 * n] = LENGTH * i / 40.0, skin[3 * n + 1] = SIDE * (j % 5) / 4.0, skin[3 * n + 2] = SIDE * (j / 5) / 4.0;
+            bend_target(skin + 3 * n, goal + 3 * n);
+            n++;
+        }
+    PliError err = { 0 };
+    double sum = NAN;
+    PliTarget *target = NULL;
+    if (pli_body_attach_skin(g.body, skin, n, NULL, 0, &err) == PLI_OK) target = pli_target_create(&g.host, g.body, goal, n, &err);
+    if (target && pli_target_tune(target, 2e4, 2e3, &err) == PLI_OK) {
+        g.state.points = pli_target_forces, g.state.points_user = target;
+        bool finite = true;
+        for (int k = 0; k < STEPS && finite; ++k) {
+            PliBodyDef now = *pli_body_def(g.body);
+            now.criterion.max_active = k < 160 ? 4 * (PliIndex)(1 + k / 20) : PLI_NONE;
+            (void)pli_body_retune(g.body, &now, NULL);
+            finite = pli_body_step(g.body, &g.state, 0.05).finite;
+        }
+        pli_body_skin_positions(g.body, g.x, skin);
+        sum = finite ? 0.0 : NAN;
+        for (size_t i = 0; i < 3 * (size_t)n; ++i) sum += (skin[i] - goal[i]) * (skin[i] - goal[i]);
+        sum = sqrt(sum / n);
+        *closest = pli_target_distance(target);
+    }
+    if (err.text[0]) pli_verify_broken(r, "%s", err.text);
+    pli_target_destroy(target);
+    rig_close(&g);
+    return sum;
+}
+
+static void registration(PliVerifyResult *r)
+{
+    double near_full = NAN, near = NAN;
+    const double full = fit(false, &near_full, r), adaptive = fit(true, &near, r);
+    pli_verify_note(r, "RMS distance to the true places over that of the full model; coarse to fine %.4g m (nearest %.3g), full %.4g m (nearest %.3g), length %g m",
+                    adaptive, near, full, near_full, LENGTH);
+    pli_verify_at_most(r, 0.9, adaptive / full);
+}
+
 const PliVerifyCase pli_verify_frames_cases[] = {
     { "frames", "bending against FEM", bending_fem },
     { "frames", "extension against FEM", extension_fem },
@@ -454,5 +522,6 @@ const PliVerifyCase pli_verify_frames_cases[] = {
     { "frames", "merge, force jump", merge_jump },
     { "frames", "split, force jump", split_jump },
     { "frames", "offsets, net torque", torque },
+    { "frames", "registration", registration },
     { NULL, NULL, NULL },
 };

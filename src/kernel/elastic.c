@@ -616,16 +616,20 @@ void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place
 {
     if (!e->linearized) return;
     double *block[GROUPS * GROUPS];
-    for (PliIndex s = 0; s < e->sample_count; ++s) {
+    for (PliIndex s = 0; s < e->sample_count;) {
         const PliIndex from = e->sample_first[s], n = (e->sample_first[s + 1] - from) / 4;
-        if (n > GROUPS) continue;
+        double C[PLI_PAIR_SAMPLES][81];
+        PliIndex count = 0;
         const bool same = repeats(e, s);
+        do { // those of a region share their points
+            sample_tangent(e, s, C[count]);
+            for (int q = 0; q < 81; ++q) C[count][q] *= k;
+            ++count, ++s;
+        } while (count < PLI_PAIR_SAMPLES && s < e->sample_count && repeats(e, s));
+        if (n > GROUPS) continue;
         for (PliIndex q = 0; q < n * n && !same; ++q)
             block[q] = place(e->sample_point[from + 4 * (q / n)] / 4, e->sample_point[from + 4 * (q % n)] / 4, user);
-        double C[81];
-        sample_tangent(e, s, C);
-        for (int q = 0; q < 81; ++q) C[q] *= k;
-        e->kernel->sample_pairs(C, e->sample_grad + 3 * (size_t)from, n, block, stride);
+        e->kernel->sample_pairs((const double(*)[81])C, e->sample_grad + 3 * (size_t)from, count, n, block, stride);
     }
 }
 

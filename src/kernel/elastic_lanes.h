@@ -440,29 +440,37 @@ static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, 
     return found;
 }
 
-static void lanes_sample_pairs(const double C[81], const double *grad, PliIndex groups, double *const *block, size_t stride)
+typedef double PairV4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliIndex samples, PliIndex groups, double *const *block, size_t stride)
 {
     enum { MOST = 64 };
-    double g[MOST][3][4];
-    for (PliIndex c = 0; c < groups; ++c)
-        for (int q = 0; q < 4; ++q)
-            for (int l = 0; l < 3; ++l) g[c][l][q] = grad[12 * (size_t)c + 3 * (size_t)q + (size_t)l];
+    PairV4 g[PLI_PAIR_SAMPLES][MOST][3];
+    for (PliIndex s = 0; s < samples; ++s)
+        for (PliIndex c = 0; c < groups; ++c)
+            for (int q = 0; q < 4; ++q)
+                for (int l = 0; l < 3; ++l) g[s][c][l][q] = grad[12 * ((size_t)s * groups + c) + 3 * (size_t)q + (size_t)l];
     for (PliIndex r = 0; r < groups; ++r) {
-        double h[12][9];
-        for (int i = 0; i < 3; ++i)
-            for (int p = 0; p < 4; ++p) {
-                const double *gp = grad + 12 * (size_t)r + 3 * (size_t)p;
-                for (int jl = 0; jl < 9; ++jl) h[4 * i + p][jl] = gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl];
-            }
+        double h[PLI_PAIR_SAMPLES][12][9];
+        for (PliIndex s = 0; s < samples; ++s)
+            for (int i = 0; i < 3; ++i)
+                for (int p = 0; p < 4; ++p) {
+                    const double *gp = grad + 12 * ((size_t)s * groups + r) + 3 * (size_t)p;
+                    for (int jl = 0; jl < 9; ++jl)
+                        h[s][4 * i + p][jl] = gp[0] * C[s][27 * i + jl] + gp[1] * C[s][27 * i + 9 + jl] + gp[2] * C[s][27 * i + 18 + jl];
+                }
         for (PliIndex c = 0; c < groups; ++c) {
             double *out = block[(size_t)groups * r + c];
             if (!out) continue;
-            for (int a = 0; a < 12; ++a)
-                for (int j = 0; j < 3; ++j) {
-                    double *to = out + (size_t)a * stride + 4 * (size_t)j;
-                    const double h0 = h[a][3 * j], h1 = h[a][3 * j + 1], h2 = h[a][3 * j + 2];
-                    for (int t = 0; t < 4; ++t) to[t] += h0 * g[c][0][t] + h1 * g[c][1][t] + h2 * g[c][2][t];
+            for (int a = 0; a < 12; ++a, out += stride) {
+                PairV4 sum[3] = { { 0 }, { 0 }, { 0 } };
+                for (PliIndex s = 0; s < samples; ++s) {
+                    const double *ha = h[s][a];
+                    const PairV4 *gc = g[s][c];
+                    for (int j = 0; j < 3; ++j) sum[j] += ha[3 * j] * gc[0] + ha[3 * j + 1] * gc[1] + ha[3 * j + 2] * gc[2];
                 }
+                for (int j = 0; j < 3; ++j) *(PairV4 *)(out + 4 * j) += sum[j];
+            }
         }
     }
 }

@@ -49,6 +49,7 @@ typedef struct PliLame {
 } PliLame;
 
 typedef struct PliElasticKernel PliElasticKernel;
+enum { PLI_PAIR_SAMPLES = 4 };
 
 struct PliElastic {
     PliHost host;
@@ -99,7 +100,8 @@ struct PliElasticKernel {
     void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v);
     void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);
     /// block[groups r + c] += (sum over k, l of grad_a[k] C[ik, jl] grad_b[l]) for all pairs of groups that have one.
-    void (*sample_pairs)(const double C[81], const double *grad, PliIndex groups, double *const *block, size_t stride);
+    /// Up to PLI_PAIR_SAMPLES samples of the same points at once, gradients one after the other.
+    void (*sample_pairs)(const double (*C)[81], const double *grad, PliIndex samples, PliIndex groups, double *const *block, size_t stride);
     void (*sample_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
