@@ -519,7 +519,7 @@ static void touching(const double *x, const double *v, PliPointForces *out, void
     const PliIndex pieces = run->pieces;
     run->velocity = v;
     run->points_touching = 0;
-    run->touching = (PliPointForces){ 0, run->touch_first, run->touch_dof, run->touch_weight, run->touch_force, run->touch_stiffness, run->touch_damping };
+    run->touching = (PliPointForces){ 0, run->touch_first, run->touch_dof, run->touch_weight, run->touch_force, run->touch_stiffness, run->touch_damping, NULL };
     memset(run->centre, 0, 3 * (size_t)pieces * sizeof *run->centre);
     for (PliIndex i = 0; i < run->points; ++i) {
         double *p = run->at + 3 * (size_t)i;

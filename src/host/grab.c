@@ -18,6 +18,9 @@ struct PliGrab {
     PliIndex count, *point;
     double *weight;   ///< sum 1
     double offset[3]; ///< from the grabbed point to the middle of the patch, at rest
+    PliPointForces list; ///< of the spring, and its row
+    PliIndex row[2], *row_dof, row_capacity;
+    double *row_weight, force[3], stiffness[6];
 };
 
 static PliStatus make(PliModel *m, PliError *err)
@@ -31,13 +34,16 @@ static PliStatus make(PliModel *m, PliError *err)
     g->area = PLI_SCENE_NEW(scene, n, double);
     g->weight = PLI_SCENE_NEW(scene, n, double);
     g->point = PLI_SCENE_NEW(scene, n, PliIndex);
-    if (n > 0 && (!g->rest || !g->area || !g->weight || !g->point)) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to hold %zu skin points", n);
+    g->row_capacity = (PliIndex)n * 96;
+    g->row_dof = PLI_SCENE_NEW(scene, g->row_capacity, PliIndex);
+    g->row_weight = PLI_SCENE_NEW(scene, g->row_capacity, double);
+    if (n > 0 && (!g->rest || !g->area || !g->weight || !g->point || !g->row_dof || !g->row_weight)) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to hold %zu skin points", n);
     PliIndex tri_count;
     const PliIndex *tris = pli_body_skin_tris(m->body, &tri_count);
     pli_body_skin_positions(m->body, pli_body_rest(m->body), g->rest);
     pli_point_areas(g->rest, g->point_count, tris, tri_count, g->area);
     m->grab = g;
-    return PLI_OK;
+    return pli_model_reserve(m, err);
 }
 
 /// Points within the radius, area times a bell; a skin that is coarser than the radius gives its nearest point.
@@ -128,18 +134,31 @@ void pli_grab_dforce(const PliModel *m, const double *dx, double factor, double 
     give(g, rows, p, df);
 }
 
-void pli_grab_stiffness(const PliModel *m, double *k)
+// One point: the middle of the patch.
+const PliPointForces *pli_grab_points(PliModel *m, const double *x)
 {
-    const PliGrab *g = m->grab;
+    PliGrab *g = m->grab;
     const PliRows rows = pli_body_skin_rows(m->body);
-    double all = 0.0;
-    for (int pass = 0; pass < 2; ++pass)
-        for (PliIndex i = 0; i < g->count; ++i)
-            for (PliIndex j = rows.first[g->point[i]]; j < rows.first[g->point[i] + 1]; ++j) {
-                const double w = fabs(g->weight[i] * rows.weight[j]);
-                if (pass == 0)
-                    all += w;
-                else
-                    k[rows.column[j]] += g->grip.stiffness * w * all;
-            }
+    const double k = g->grip.stiffness;
+    double p[3];
+    middle(g, rows, x, p);
+    g->row[0] = g->row[1] = 0;
+    for (PliIndex i = 0; i < g->count; ++i)
+        for (PliIndex j = rows.first[g->point[i]]; j < rows.first[g->point[i] + 1] && g->row[1] < g->row_capacity; ++j, ++g->row[1]) {
+            g->row_dof[g->row[1]] = rows.column[j];
+            g->row_weight[g->row[1]] = g->weight[i] * rows.weight[j];
+        }
+    for (int d = 0; d < 3; ++d) {
+        g->force[d] = k * (g->grip.target[d] + g->offset[d] - p[d]);
+        g->stiffness[d] = k, g->stiffness[3 + d] = 0.0;
+    }
+    g->list = (PliPointForces){ 1, g->row, g->row_dof, g->row_weight, g->force, g->stiffness, NULL, NULL };
+    return &g->list;
+}
+
+PliStatus pli_model_reserve(PliModel *m, PliError *err)
+{
+    PliIndex count = m->grab ? m->grab->point_count : 0;
+    for (int i = 0; i < m->outside_count; ++i) count += pli_outside_capacity(m->outside[i]);
+    return pli_body_reserve_points(m->body, count, err);
 }

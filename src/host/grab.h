@@ -10,9 +10,10 @@
 
 PliStatus pli_model_grab(PliModel *m, const PliGrip *grip, PliError *err); ///< NULL lets go; not in a step
 bool pli_model_grabbed(const PliModel *m);
+PliStatus pli_model_reserve(PliModel *m, PliError *err); ///< room for all point forces of the model; not in a step
 // the rest only while grabbed
 void pli_grab_force(const PliModel *m, const double *x, double *f);                      ///< f += spring, dof_count Vec3
 void pli_grab_dforce(const PliModel *m, const double *dx, double factor, double *df);    ///< df += factor df/dx dx
-void pli_grab_stiffness(const PliModel *m, double *k);                                   ///< for PliState.external_stiffness
+const PliPointForces *pli_grab_points(PliModel *m, const double *x);                     ///< for PliState.points
 
 #endif

@@ -22,8 +22,8 @@ typedef struct PliModel {
     PliOutside *outside[8]; ///< forces on the skin
     int outside_count;
     PliExternalFn *external; ///< forces of other components, known by who steps it; schemes that judge forces look at them
-    PliExternalStiffnessFn *external_stiffness;
     void *external_user;
+    PliPointForcesFn *points; ///< forces on the skin, NULL: none
     struct PliGrab *grab; ///< NULL: nobody held it yet
     void (*choose_external)(struct PliModel *m); ///< when it was grabbed or let go; NULL: who steps it looks by itself
     bool diverged;

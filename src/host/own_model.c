@@ -294,7 +294,8 @@ static PliStatus model_begin(PliObject *o, double dt, PliError *err)
     PliScene *scene = o->node->scene;
     if (m->route == PLI_ROUTE_NONE) return PLI_OK;
     for (int i = 0; i < m->tool_count; ++i) pli_tool_place(m->tool_object[i], scene->time, dt, &m->tool[i]);
-    PliState s = { .x = m->state->x, .v = m->state->v, .external = m->external, .external_user = m->external_user, .external_stiffness = m->external_stiffness };
+    PliState s = { .x = m->state->x, .v = m->state->v, .external = m->external, .external_user = m->external_user,
+                   .points = m->points, .points_user = m->external_user };
     for (int i = 0; i < m->outside_count; ++i) pli_outside_begin(m->outside[i], dt);
     if (pli_body_adapt(m->body, &s, dt)) {
         pli_touch(m->state->position);

@@ -29,9 +29,6 @@ static void gather(const double *x, const double *v, double time_in_step, double
 {
     (void)time_in_step;
     Solver *s = user;
-    for (int i = 0; i < s->model->outside_count; ++i) pli_outside_add_force(s->model->outside[i], x, v, f);
-    if (pli_model_grabbed(s->model)) pli_grab_force(s->model, x, f);
-    if (!s->m.force_count) return;
     PliMech *state = s->m.state[0];
     size_t n = 3 * (size_t)state->count;
     if (x != state->x) memcpy(state->x, x, n * sizeof *x); // the body steps these very arrays unless it works on compact ones
@@ -42,21 +39,25 @@ static void gather(const double *x, const double *v, double time_in_step, double
     s->updates += 1.0;
 }
 
-static void gather_stiffness(const double *x, double *k, void *user)
+// What acts on the skin, with its stiffness.
+static void gather_points(const double *x, const double *v, PliPointForces *out, void *user)
 {
-    (void)x; // as of the force at the start of the step
-    const Solver *s = user;
-    for (int i = 0; i < s->model->outside_count; ++i) pli_outside_add_stiffness(s->model->outside[i], k);
-    if (pli_model_grabbed(s->model)) pli_grab_stiffness(s->model, k);
+    PliModel *m = ((const Solver *)user)->model;
+    const PliPointForces **next = &out->next;
+    for (int i = 0; i < m->outside_count; ++i) {
+        PliPointForces *list = pli_outside_points(m->outside[i], x, v);
+        *next = list;
+        next = &list->next;
+    }
+    if (pli_model_grabbed(m)) *next = pli_grab_points(m, x);
 }
 
 /// A body that nothing acts on from outside is not asked in every substep.
 static void choose_external(PliModel *m)
 {
     const Solver *s = m->external_user;
-    const bool held = pli_model_grabbed(m);
-    m->external = s->m.force_count || m->outside_count || held ? gather : NULL;
-    m->external_stiffness = m->outside_count || held ? gather_stiffness : NULL;
+    m->external = s->m.force_count ? gather : NULL;
+    m->points = m->outside_count || pli_model_grabbed(m) ? gather_points : NULL;
 }
 
 static PliStatus solver_ready(PliObject *o, PliError *err)
@@ -76,6 +77,7 @@ static PliStatus solver_ready(PliObject *o, PliError *err)
     s->model->external_user = s;
     s->model->choose_external = choose_external;
     choose_external(s->model);
+    if ((status = pli_model_reserve(s->model, err))) return status;
     pli_lend_reals(o, "substeps", &s->substeps, 1);
     pli_lend_reals(o, "forceUpdates", &s->updates, 1);
     pli_mechanics_end(&s->m, o->node->scene->time);
@@ -88,7 +90,7 @@ static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
     PliModel *model = s->model;
     PliScene *scene = o->node->scene;
     PliState state = { .x = model->state->x, .v = model->state->v, .external = model->external, .external_user = model->external_user,
-                       .external_stiffness = model->external_stiffness };
+                       .points = model->points, .points_user = model->external_user };
     s->updates = 0.0;
     // prescribed motions: the velocity of the coming step, which the body leaves alone
     for (size_t i = 0; i < s->m.constraint_count; ++i) {

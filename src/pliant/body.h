@@ -156,10 +156,6 @@ PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, P
 /// x and v are complete where `needed` dofs are concerned; f has dof_count Vec3, zeroed, and is pulled through W afterwards.
 typedef void PliExternalFn(const double *x, const double *v, double time_in_step, double *f, void *user);
 
-/// For implicit steps: k has dof_count entries, zeroed; add N/m that are nowhere softer than the stiffness of `external` at x (a
-/// point force through weights w_i adds its stiffness times |w_i| sum |w| to each of its dofs). It keeps stiff contact stable.
-typedef void PliExternalStiffnessFn(const double *x, double *k, void *user);
-
 /// Forces on single points, with their derivatives: contact, springs to targets. Implicit steps take them implicitly, so that
 /// they may be as stiff as they like; explicit ones in every substep. Arrays are the host's, read at once.
 typedef struct PliPointForces {
@@ -170,8 +166,9 @@ typedef struct PliPointForces {
     const double *force;     ///< N, Vec3 each
     const double *stiffness; ///< N/m, -df/dp as xx yy zz yz xz xy each, positive semi-definite; NULL: none
     const double *damping;   ///< N s/m, -df/dv the same way; NULL: none
+    const struct PliPointForces *next; ///< more of them, or NULL
 } PliPointForces;
-/// Fills `out` for complete x and v.
+/// Fills `out`, which is zeroed, for complete x and v.
 typedef void PliPointForcesFn(const double *x, const double *v, PliPointForces *out, void *user);
 
 /// Room for the derivatives of up to `count` point forces; those beyond are taken explicitly. Allocates, once, before stepping.
@@ -184,7 +181,6 @@ typedef struct PliState {
     const double *f_ext; ///< forces on any dof, held during the step, or NULL
     PliExternalFn *external; ///< or NULL
     void *external_user;
-    PliExternalStiffnessFn *external_stiffness; ///< or NULL: explicit in every integrator
     PliPointForcesFn *points; ///< or NULL; reserve room with pli_body_reserve_points
     void *points_user;
 } PliState;

@@ -276,37 +276,17 @@ static void hook_correct(void *self, double t, double h, double *x, double *v)
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
-static void hook_diagonal(void *self, double *blocks)
-{
-    PliBody *b = self;
-    if (b->contact && b->tool_count) pli_contact_add_diagonal(b->contact, blocks);
-    if (!b->state->external_stiffness) return;
-    double *k = b->full_f; // one number per dof
-    memset(k, 0, b->fixed.dof_count * sizeof *k);
-    b->state->external_stiffness(b->full_x, k, b->state->external_user);
-    const PliRows w = b->ops->levels(b->self);
-    for (PliIndex i = 0; i < w.out_count; ++i) {
-        if (k[i] == 0.0) continue;
-        double sum = 0.0;
-        for (PliIndex e = w.first[i]; e < w.first[i + 1]; ++e) sum += fabs(w.weight[e]);
-        for (PliIndex e = w.first[i]; e < w.first[i + 1]; ++e) {
-            const PliIndex at = b->live.position[w.column[e]];
-            for (int c = 0; c < 3; ++c) blocks[9 * (size_t)at + 4 * (size_t)c] += k[i] * fabs(w.weight[e]) * sum;
-        }
-    }
-}
-
 static void begin_hooks(PliBody *b, const PliState *s, double dt)
 {
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
-    sys->add_force = NULL, sys->correct = NULL, sys->add_diagonal = NULL;
+    sys->add_force = NULL, sys->correct = NULL;
     if (b->tool_count) {
         pli_body_contact_begin(b, dt);
         bool penalty = b->contact->stiffness > 0.0;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
-        if (penalty) sys->add_force = hook_force, sys->add_diagonal = hook_diagonal;
+        if (penalty) sys->add_force = hook_force;
         sys->correct = hook_correct;
     }
     if (b->rows) {
@@ -314,20 +294,13 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         pli_body_rows_begin(b);
         sys->correct = hook_correct;
     }
-    if (s->external) {
+    if (s->external || s->points) {
         sys->add_force = hook_force;
-        if (s->external_stiffness) sys->add_diagonal = hook_diagonal;
         // coefficients nothing live touches keep what the host gave
         memcpy(b->full_x, s->x, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
     }
-    sys->spring_count = 0;
-    if (s->points) {
-        sys->add_force = hook_force;
-        memcpy(b->full_x, s->x, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
-        memcpy(b->full_v, s->v, 3 * (size_t)b->fixed.dof_count * sizeof *s->v);
-        pli_body_points_begin(b, dt);
-    }
+    pli_body_springs_begin(b, dt);
     sys->f_ext = NULL;
     if (s->f_ext) {
         memcpy(b->full_f, s->f_ext, 3 * (size_t)b->fixed.dof_count * sizeof *s->f_ext);
@@ -397,7 +370,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     begin_hooks(b, s, dt);
     const double start = pli_cpu_ms();
     if (b->def.integrator == PLI_IMPLICIT) {
-        if (b->pattern_revision != b->revision) {
+        if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
             info.finite = pli_implicit_pattern(&b->system, &b->implicit, NULL) == PLI_OK;
             b->pattern_revision = b->revision;
         }
@@ -411,7 +384,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     }
     stats->substep = dt / info.substeps;
     stats->solve_ms = pli_cpu_ms() - start;
-    if (b->tool_count) pli_contact_end(b->contact);
+    if (b->tool_count) pli_contact_end(b->contact, b->live.v);
     info.inverted = pli_elastic_inverted(b->system.elastic, b->live.x, &info.bad_element);
     if (info.bad_element != PLI_NONE && info.bad_element < b->live.element_count) info.bad_element = b->live.element[info.bad_element];
     info.finite = info.finite && all_finite(b);

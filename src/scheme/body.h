@@ -81,7 +81,7 @@ struct PliBody {
     // forces on single points (body_points.c)
     PliPointForces points; ///< as the host gave them last
     bool points_ready;     ///< they are those at the start of the step
-    PliIndex spring_capacity;
+    PliIndex spring_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
     size_t spring_entry_capacity;
     PliIndex *spring_first, *spring_column, *spring_touched;
     double *spring_weight, *spring_matrix, *spring_dense;
@@ -102,8 +102,10 @@ void pli_body_rows_begin(PliBody *body);
 void pli_body_rows_correct(PliBody *body, double t, double h, double *x, double *v);
 // body_points.c
 void pli_body_points_free(PliBody *body);
-void pli_body_points_begin(PliBody *body, double dt); ///< full_x and full_v are complete
+PliStatus pli_body_reserve_springs(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
+void pli_body_springs_begin(PliBody *body, double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
 void pli_body_points_add(PliBody *body, double h, double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
+void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v
 // body_filter.c
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c

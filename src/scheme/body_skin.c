@@ -58,7 +58,7 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
     b->tools = tools;
     b->tool_count = count;
     b->looks = 0; // other tools: every point has to be looked at again
-    return PLI_OK;
+    return pli_body_reserve_springs(b, err);
 }
 
 // the composed rows of every skin point, brought up to date
@@ -211,8 +211,9 @@ void pli_body_contact_begin(PliBody *b, double dt)
     c->tool = b->tools;
     c->tool_count = b->tool_count;
     skin->in_use = true;
-    // pressure that dents the material by a fiftieth of the body: stiff against it, still soft for an implicit step
-    c->stiffness = b->def.integrator == PLI_IMPLICIT ? 50.0 * b->def.material.young / b->size : 0.0;
+    c->implicit = b->def.integrator == PLI_IMPLICIT;
+    // pressure that dents the material by a fiftieth of the body: stiff against it
+    c->stiffness = c->implicit ? 50.0 * b->def.material.young / b->size : 0.0;
     pli_contact_begin(c, b->live.inv_mass, dt);
     if (!b->ops->rows) (void)pli_body_skin_rows(b);
     double fastest = 0.0, reach[PLI_TOOL_MAX], longest = 0.0;
@@ -264,11 +265,7 @@ void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, d
         b->external_ready = true;
         for (size_t k = 0; k < 3 * (size_t)b->fixed.dof_count; ++k) f[k] += b->external_f[k];
     }
-    if (s && s->points) {
-        s->points(x, v, &b->points, s->points_user);
-        b->points_ready = true;
-        pli_body_points_add(b, 0.0, f);
-    }
+    if (s && s->points) pli_body_points_judge(b, x, v, f);
     if (!b->tool_count || !b->skin) return;
     const PliRows base = pli_transfer_rows(b->skin->base);
     for (PliIndex i = 0; i < base.out_count; ++i) {

@@ -20,11 +20,20 @@ struct PliOutside {
     size_t capacity;
     PliIndex *tris;
     double *area; ///< m2, per point, at rest
-    double *at, *speed, *push, *stiff; ///< of the last force, per point
+    double *at, *speed; ///< of the last force, per point
+    PliPointForces list;
+    PliIndex *row_first, *row_dof; ///< rows of `list`
+    double *row_weight, *force, *stiffness, *damping;
+    size_t row_capacity;
+    bool implicit;
 
     // pieces
     bool pieces;
     double thickness, friction;
+    PliIndex *hold_tri; ///< per point: where on the others it took hold, PLI_NONE: nowhere ...
+    double *hold;       ///< ... [points, 6]: weights of the corners there, and how far from it the point holds
+    uint8_t *touched;   ///< in this step
+    bool fresh;         ///< no force was asked for in this step yet: holds may slide
     PliIndex *piece, piece_count;
     double *box;       ///< [piece, 6] lower and upper corner
     double *normal;    ///< per point
@@ -55,8 +64,15 @@ void pli_outside_destroy(PliOutside *o)
     PLI_FREE(h, o->area, o->points);
     PLI_FREE(h, o->at, 3 * (size_t)o->points);
     PLI_FREE(h, o->speed, 3 * (size_t)o->points);
-    PLI_FREE(h, o->push, 3 * (size_t)o->points);
-    PLI_FREE(h, o->stiff, o->points);
+    PLI_FREE(h, o->row_first, (size_t)o->points + 1);
+    PLI_FREE(h, o->row_dof, o->row_capacity);
+    PLI_FREE(h, o->row_weight, o->row_capacity);
+    PLI_FREE(h, o->force, 3 * (size_t)o->points);
+    PLI_FREE(h, o->stiffness, 6 * (size_t)o->points);
+    PLI_FREE(h, o->damping, 6 * (size_t)o->points);
+    PLI_FREE(h, o->hold_tri, o->points);
+    PLI_FREE(h, o->hold, 6 * (size_t)o->points);
+    PLI_FREE(h, o->touched, o->points);
     PLI_FREE(h, o->piece, o->points);
     PLI_FREE(h, o->box, 6 * (size_t)o->points);
     PLI_FREE(h, o->normal, 3 * (size_t)o->points);
@@ -82,7 +98,8 @@ static double tri_area(const double *x, const PliIndex *t, double n[3])
     return 0.5 * v3_norm(n);
 }
 
-static PliOutside *create(const PliHost *host, const PliBody *body, PliError *err)
+/// `corners`: skin points that a force acts on.
+static PliOutside *create(const PliHost *host, const PliBody *body, size_t corners, PliError *err)
 {
     PliOutside *o = PLI_NEW(host, 1, PliOutside);
     if (!o) {
@@ -101,9 +118,16 @@ static PliOutside *create(const PliHost *host, const PliBody *body, PliError *er
     o->area = PLI_NEW(host, o->points, double);
     o->at = PLI_NEW(host, 3 * (size_t)o->points, double);
     o->speed = PLI_NEW(host, 3 * (size_t)o->points, double);
-    o->push = PLI_NEW(host, 3 * (size_t)o->points, double);
-    o->stiff = PLI_NEW(host, o->points, double);
-    if (!o->first || !o->column || !o->weight || !o->tris || !o->area || !o->at || !o->speed || !o->push || !o->stiff) {
+    o->implicit = pli_body_def(body)->integrator == PLI_IMPLICIT;
+    o->row_capacity = corners * o->capacity;
+    o->row_first = PLI_NEW(host, (size_t)o->points + 1, PliIndex);
+    o->row_dof = PLI_NEW(host, o->row_capacity, PliIndex);
+    o->row_weight = PLI_NEW(host, o->row_capacity, double);
+    o->force = PLI_NEW(host, 3 * (size_t)o->points, double);
+    o->stiffness = PLI_NEW(host, 6 * (size_t)o->points, double);
+    o->damping = PLI_NEW(host, 6 * (size_t)o->points, double);
+    if (!o->first || !o->column || !o->weight || !o->tris || !o->area || !o->at || !o->speed || !o->row_first || !o->row_dof || !o->row_weight || !o->force ||
+        !o->stiffness || !o->damping) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on %u skin points", o->points);
         pli_outside_destroy(o);
         return NULL;
@@ -129,13 +153,27 @@ static void evaluate(PliOutside *o, const double *x, const double *v)
 {
     memset(o->at, 0, 3 * (size_t)o->points * sizeof *o->at);
     memset(o->speed, 0, 3 * (size_t)o->points * sizeof *o->speed);
-    memset(o->push, 0, 3 * (size_t)o->points * sizeof *o->push);
-    memset(o->stiff, 0, o->points * sizeof *o->stiff);
     for (size_t i = 0; i < o->points; ++i)
         for (PliIndex k = o->first[i]; k < o->first[i + 1]; ++k) {
             v3_madd(o->at + 3 * i, o->weight[k], x + 3 * (size_t)o->column[k]);
             v3_madd(o->speed + 3 * i, o->weight[k], v + 3 * (size_t)o->column[k]);
         }
+}
+
+static void add_corner(PliOutside *o, PliIndex *at, size_t i, double weight)
+{
+    for (PliIndex k = o->first[i]; k < o->first[i + 1]; ++k, ++*at) {
+        o->row_dof[*at] = o->column[k];
+        o->row_weight[*at] = weight * o->weight[k];
+    }
+}
+
+/// q = across n n^T + along (1 - n n^T), xx yy zz yz xz xy
+static void set_matrix(double q[6], const double n[3], double across, double along)
+{
+    const double d = across - along;
+    q[0] = along + d * n[0] * n[0], q[1] = along + d * n[1] * n[1], q[2] = along + d * n[2] * n[2];
+    q[3] = d * n[1] * n[2], q[4] = d * n[0] * n[2], q[5] = d * n[0] * n[1];
 }
 
 /// Point of a triangle nearest to p, as weights of its corners.
@@ -189,15 +227,12 @@ static void find_pieces(PliOutside *o)
         else o->piece[a] = b;
     }
     for (PliIndex i = 0; i < o->points; ++i) o->piece[i] = top(o->piece, i); // the least of each: names come before their use
-    // numbers of the pieces in stiff, which is free until the first force
+    PliIndex *number = o->hold_tri; // free until the first force
     for (PliIndex i = 0; i < o->points; ++i) {
-        if (o->piece[i] == i) {
-            o->stiff[i] = o->piece_count++;
-            o->piece[i] = (PliIndex)o->stiff[i];
-        } else {
-            o->piece[i] = (PliIndex)o->stiff[o->piece[i]];
-        }
+        if (o->piece[i] == i) number[i] = o->piece_count++;
+        o->piece[i] = number[o->piece[i]];
     }
+    for (PliIndex i = 0; i < o->points; ++i) o->hold_tri[i] = PLI_NONE;
 }
 
 static void find_boxes(PliOutside *o)
@@ -219,7 +254,7 @@ PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const P
         pli_refuse(err, PLI_BAD_ARGUMENT, "stiffness, thickness and friction are %g, %g and %g; none may be negative", def->stiffness, def->thickness, def->friction);
         return NULL;
     }
-    PliOutside *o = create(host, body, err);
+    PliOutside *o = create(host, body, 4, err);
     if (!o) return NULL;
     o->pieces = true;
     o->thickness = def->thickness;
@@ -231,7 +266,10 @@ PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const P
     o->head = PLI_NEW(host, (size_t)TABLE + 1, PliIndex);
     o->sorted = PLI_NEW(host, o->tri_count, PliIndex);
     o->key = PLI_NEW(host, o->tri_count, uint32_t);
-    if (!o->piece || !o->box || !o->normal || !o->centre || !o->head || !o->sorted || !o->key) {
+    o->hold_tri = PLI_NEW(host, o->points, PliIndex);
+    o->hold = PLI_NEW(host, 6 * (size_t)o->points, double);
+    o->touched = PLI_NEW(host, o->points, uint8_t);
+    if (!o->hold_tri || !o->hold || !o->touched || !o->piece || !o->box || !o->normal || !o->centre || !o->head || !o->sorted || !o->key) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for contact of %u skin points", o->points);
         pli_outside_destroy(o);
         return NULL;
@@ -329,44 +367,90 @@ static PliIndex closest_triangle(const PliOutside *o, size_t i, double w[3], dou
     return best;
 }
 
+/// Where the point is against where it took hold, along the surface; what is over `most` slid.
+static void take_hold(PliOutside *o, size_t i, PliIndex tri, const double w[3], const double n[3], double most, double stretch[3])
+{
+    double *hold = o->hold + 6 * i, q[3];
+    const bool fresh = o->hold_tri[i] == PLI_NONE;
+    if (fresh) o->hold_tri[i] = tri, v3_copy(hold, w);
+    mix(q, o->at, o->tris + 3 * (size_t)o->hold_tri[i], hold);
+    v3_sub(stretch, o->at + 3 * i, q);
+    if (fresh) v3_copy(hold + 3, stretch);
+    v3_madd(stretch, -1.0, hold + 3);
+    v3_madd(stretch, -v3_dot(stretch, n), n);
+    const double length = v3_norm(stretch);
+    if (length <= most) return;
+    if (o->fresh) v3_madd(hold + 3, 1.0 - most / length, stretch);
+    v3_scale(stretch, most / length);
+}
+
+/// Pressure along n, out of triangle `tri`, on point i and its reaction on the triangle.
+static void press(PliOutside *o, size_t i, PliIndex tri, const double w[3], const double n[3], double depth)
+{
+    const PliIndex *c = o->tris + 3 * (size_t)tri, j = o->list.count;
+    const double k = o->hardness * o->area[i], h = o->implicit ? o->dt : 0.0, most = o->friction * k * fmax(0.0, depth);
+    double u[3], stretch[3] = { 0.0, 0.0, 0.0 }, grip = 0.0, *f = o->force + 3 * (size_t)j;
+    mix(u, o->speed, c, w);
+    v3_sub(u, o->speed + 3 * i, u);
+    const double rate = v3_dot(u, n), end = depth - h * rate;
+    if (o->implicit ? end <= 0.0 : depth <= 0.0) return;
+    o->touched[i] = 1;
+    if (o->friction > 0.0) {
+        take_hold(o, i, tri, w, n, most / k, stretch);
+        double ahead[3];
+        v3_copy(ahead, stretch);
+        v3_madd(ahead, h, u);
+        v3_madd(ahead, -h * rate, n);
+        const double length = v3_norm(ahead);
+        grip = k * length > most ? most / length : k;
+    }
+    // one that is still apart has no force at its place, and one at its velocity: it is a damper
+    const bool apart = o->implicit && depth <= 0.0;
+    const double slow = o->implicit ? 0.0 : 0.5 * k * o->dt;
+    const double force = apart ? k * end : fmax(0.0, k * depth - slow * rate);
+    for (int d = 0; d < 3; ++d) f[d] = force * n[d] - grip * stretch[d];
+    set_matrix(o->stiffness + 6 * (size_t)j, n, apart ? 0.0 : k, grip);
+    set_matrix(o->damping + 6 * (size_t)j, n, apart ? h * k : slow, 0.0);
+    PliIndex at = o->row_first[j];
+    add_corner(o, &at, i, 1.0);
+    for (int a = 0; a < 3; ++a) add_corner(o, &at, c[a], -w[a]);
+    o->row_first[j + 1] = at;
+    o->list.count = j + 1;
+}
+
 static void push_pieces(PliOutside *o)
 {
     o->measure = 0.0;
     if (o->piece_count < 2) return;
+    memset(o->touched, 0, o->points);
     find_boxes(o);
     sort_triangles(o);
     for (size_t i = 0; i < o->points; ++i) {
-        double w[3] = { 0 }, distance, q[3], n[3], d[3], slip[3];
+        double w[3] = { 0 }, distance, q[3], n[3], d[3];
         if (!near_other(o, i)) continue;
         const PliIndex t = closest_triangle(o, i, w, &distance);
         if (t == PLI_NONE) continue;
         const PliIndex *c = o->tris + 3 * (size_t)t;
         mix(q, o->at, c, w);
         mix(n, o->normal, c, w);
-        const double length = v3_norm(n);
-        if (!(length > 0.0)) continue;
-        v3_scale(n, 1.0 / length);
         v3_sub(d, o->at + 3 * i, q);
-        const double depth = o->thickness - (v3_dot(d, n) < 0.0 ? -distance : distance);
-        if (depth <= 0.0) continue;
-        o->measure = fmax(o->measure, depth);
-        // pressure, slowed down like the tools of an implicit step; friction sticks until it slides
-        const double k = o->hardness * o->area[i], grip = 0.5 * k * o->dt;
-        mix(slip, o->speed, c, w);
-        v3_sub(slip, o->speed + 3 * i, slip);
-        const double rate = v3_dot(slip, n), force = fmax(0.0, k * depth - grip * rate);
-        v3_madd(slip, -rate, n);
-        const double along = v3_norm(slip), drag = along > 0.0 ? fmin(grip, o->friction * force / along) : 0.0;
-        double f[3] = { 0 };
-        v3_madd(f, force, n);
-        v3_madd(f, -drag, slip);
-        v3_madd(o->push + 3 * i, 1.0, f);
-        o->stiff[i] += 3.0 * k; // both sides of the pair, and the grip
-        for (int a = 0; a < 3; ++a) {
-            v3_madd(o->push + 3 * (size_t)c[a], -w[a], f);
-            o->stiff[c[a]] += 3.0 * k * w[a];
+        // the direction in which the distance grows; at the surface itself its normal
+        const double side = v3_dot(d, n) < 0.0 ? -1.0 : 1.0, length = v3_norm(n);
+        if (distance > 1e-6 * o->cell) {
+            v3_copy(n, d);
+            v3_scale(n, side / distance);
+        } else if (length > 0.0) {
+            v3_scale(n, 1.0 / length);
+        } else {
+            continue;
         }
+        const double depth = o->thickness - side * distance;
+        o->measure = fmax(o->measure, depth);
+        press(o, i, t, w, n, depth);
     }
+    for (size_t i = 0; i < o->points && o->fresh; ++i)
+        if (!o->touched[i]) o->hold_tri[i] = PLI_NONE;
+    o->fresh = false;
 }
 
 // ---- target ----------------------------------------------------------------------------------------------------------------------
@@ -381,7 +465,7 @@ PliOutside *pli_outside_target(const PliHost *host, const PliBody *body, const P
     else if (def->match == PLI_MATCH_INDEX && target->point_count != points)
         pli_refuse(err, PLI_BAD_ARGUMENT, "match=\"index\" needs a target with the %u points of the skin; it has %u", points, target->point_count);
     else {
-        PliOutside *o = create(host, body, err);
+        PliOutside *o = create(host, body, 1, err);
         if (!o) return NULL;
         o->match = def->match;
         o->target_count = target->point_count;
@@ -443,8 +527,9 @@ static void pull_to_target(PliOutside *o)
         else nearest(o, o->at + 3 * i, q);
         v3_sub(d, q, o->at + 3 * i);
         const double k = o->hardness * o->area[i];
-        v3_madd(o->push + 3 * i, k, d);
-        o->stiff[i] += k;
+        for (int a = 0; a < 3; ++a) o->force[3 * i + (size_t)a] = k * d[a];
+        // Also for the closest point, which would let the skin slide: never too soft where it jumps to another triangle.
+        for (size_t a = 0; a < 6; ++a) o->stiffness[6 * i + a] = a < 3 ? k : 0.0;
         sum += o->area[i] * v3_dot(d, d);
         area += o->area[i];
     }
@@ -453,27 +538,25 @@ static void pull_to_target(PliOutside *o)
 
 // ---- for the host ----------------------------------------------------------------------------------------------------------------
 
-void pli_outside_begin(PliOutside *o, double dt) { o->dt = dt; }
-
-void pli_outside_add_force(PliOutside *o, const double *x, const double *v, double *f)
+void pli_outside_begin(PliOutside *o, double dt)
 {
-    evaluate(o, x, v);
-    if (o->pieces) push_pieces(o);
-    else pull_to_target(o);
-    for (size_t i = 0; i < o->points; ++i) {
-        if (o->stiff[i] == 0.0) continue;
-        for (PliIndex k = o->first[i]; k < o->first[i + 1]; ++k) v3_madd(f + 3 * (size_t)o->column[k], o->weight[k], o->push + 3 * i);
-    }
+    o->dt = dt;
+    o->fresh = true;
 }
 
-void pli_outside_add_stiffness(const PliOutside *o, double *k)
+PliIndex pli_outside_capacity(const PliOutside *o) { return o->points; }
+
+PliPointForces *pli_outside_points(PliOutside *o, const double *x, const double *v)
 {
-    for (size_t i = 0; i < o->points; ++i) {
-        if (o->stiff[i] == 0.0) continue;
-        double sum = 0.0;
-        for (PliIndex e = o->first[i]; e < o->first[i + 1]; ++e) sum += fabs(o->weight[e]);
-        for (PliIndex e = o->first[i]; e < o->first[i + 1]; ++e) k[o->column[e]] += o->stiff[i] * fabs(o->weight[e]) * sum;
+    evaluate(o, x, v);
+    o->list = (PliPointForces){ 0, o->row_first, o->row_dof, o->row_weight, o->force, o->stiffness, o->pieces ? o->damping : NULL, NULL };
+    if (o->pieces) {
+        push_pieces(o);
+    } else {
+        o->list.count = o->points, o->list.first = o->first, o->list.dof = o->column, o->list.weight = o->weight;
+        pull_to_target(o);
     }
+    return &o->list;
 }
 
 double pli_outside_measure(const PliOutside *o) { return o->measure; }

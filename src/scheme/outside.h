@@ -2,9 +2,10 @@
 #ifndef PLI_OUTSIDE_H
 #define PLI_OUTSIDE_H
 
-// Forces on the skin of a body that hosts lend to its steps (PliState.external): contact between the separate pieces of one body,
+// Forces on the skin of a body that hosts lend to its steps (PliState.points): contact between the separate pieces of one body,
 // and attraction to a target surface. They act on coefficients of the finest level, so that a scheme can judge with them what is
-// passive now, and tell implicit steps their stiffness. One thing for all hosts; nothing here allocates after creation.
+// passive now. One thing for all hosts; nothing here allocates after creation.
+// Contact obeys the law of tools (surface/contact.h): pressure at the end of an implicit step, springs that slide as friction.
 
 #include <pliant/body.h>
 
@@ -35,10 +36,9 @@ PliOutside *pli_outside_target(const PliHost *host, const PliBody *body, const P
 void pli_outside_destroy(PliOutside *o); ///< NULL is fine
 
 void pli_outside_begin(PliOutside *o, double dt); ///< length of the step to come
-/// f += forces at x and v, all of dof_count Vec3.
-void pli_outside_add_force(PliOutside *o, const double *x, const double *v, double *f);
-/// k += N/m per coefficient, at the state of the last force: see PliExternalStiffnessFn.
-void pli_outside_add_stiffness(const PliOutside *o, double *k);
+PliIndex pli_outside_capacity(const PliOutside *o);   ///< most points it acts on, for pli_body_reserve_points
+/// Forces at x and v, dof_count Vec3 each, until the next call. @return its own list, whose `next` is the caller's to set
+PliPointForces *pli_outside_points(PliOutside *o, const double *x, const double *v);
 /// Target: RMS distance of the skin from what it is drawn to, m. Pieces: deepest contact, m. Of the last force.
 double pli_outside_measure(const PliOutside *o);
 

@@ -95,17 +95,18 @@ bool AdaptiveSolver::hasForces(Node* node)
 
 void AdaptiveSolver::gather(const double* x, const double* v, double, double* f, void* self)
 {
-    auto* const solver = static_cast<AdaptiveSolver*>(self);
-    for (const SkinForce* force : solver->l_model->skinForces())
-        pli_outside_add_force(force->force(), x, v, f);
-    if (solver->m_gathers)
-        solver->gatherForces(x, v, f);
+    static_cast<AdaptiveSolver*>(self)->gatherForces(x, v, f);
 }
 
-void AdaptiveSolver::gatherStiffness(const double*, double* k, void* self) // as of the force at the start of the step
+void AdaptiveSolver::gatherPoints(const double* x, const double* v, PliPointForces* out, void* self)
 {
+    const PliPointForces** next = &out->next;
     for (const SkinForce* force : static_cast<AdaptiveSolver*>(self)->l_model->skinForces())
-        pli_outside_add_stiffness(force->force(), k);
+    {
+        PliPointForces* const list = pli_outside_points(force->force(), x, v);
+        *next = list;
+        next = &list->next;
+    }
 }
 
 /// f += what every other component says at x and v, pulled up through the mappings.
@@ -214,16 +215,17 @@ bool AdaptiveSolver::retake(PliContactRows& rows, VecCoord& x, VecDeriv& v)
 void AdaptiveSolver::lendForces(PliState& s)
 {
     State* const state = l_model->state();
-    m_gathers = hasForces(static_cast<Node*>(getContext()));
-    const bool onSkin = !l_model->skinForces().empty();
-    if (m_gathers || onSkin)
+    if (!l_model->skinForces().empty())
+    {
+        s.points = gatherPoints;
+        s.points_user = this;
+    }
+    if (hasForces(static_cast<Node*>(getContext())))
     {
         s.external = gather;
         s.external_user = this;
-        s.external_stiffness = onSkin ? gatherStiffness : nullptr;
-    }
-    if (m_gathers)
         return;
+    }
     if (const auto* external = state->read(vec_id::read_access::externalForce))
     {
         if (external->getValue().size() == state->getSize())

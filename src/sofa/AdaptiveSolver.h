@@ -45,7 +45,7 @@ protected:
 
 private:
     static void gather(const double* x, const double* v, double time, double* f, void* self);
-    static void gatherStiffness(const double* x, double* k, void* self);
+    static void gatherPoints(const double* x, const double* v, PliPointForces* out, void* self);
     void gatherForces(const double* x, const double* v, double* f);
     static bool hasForces(::sofa::simulation::Node* node);
     void lendForces(PliState& s);
@@ -59,6 +59,5 @@ private:
     ::sofa::core::MultiVecCoordId m_xId;
     ::sofa::core::MultiVecDerivId m_vId;
     int m_updates{ 0 };
-    bool m_gathers{ false }; ///< other components give forces
 };
 } // namespace pliant

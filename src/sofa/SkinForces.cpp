@@ -27,6 +27,16 @@ void SkinForce::init()
         return;
     }
     found->addSkinForce(this);
+    PliIndex count = 0;
+    for (const SkinForce* force : found->skinForces())
+        count += pli_outside_capacity(force->force());
+    if (pli_body_reserve_points(found->body(), count, &error) != PLI_OK)
+    {
+        msg_error() << error.text;
+        found->removeSkinForce(this);
+        d_componentState.setValue(ComponentState::Invalid);
+        return;
+    }
     d_componentState.setValue(ComponentState::Valid);
 }
 

@@ -254,6 +254,8 @@ void pli_block_matrix_add(PliBlockMatrix *m, PliIndex row, PliIndex col, const d
     for (int i = 0; i < 9; ++i) v[i] += k9[i];
 }
 
+bool pli_block_matrix_has(const PliBlockMatrix *m, PliIndex row, PliIndex col) { return find(m, row, col) != PLI_NONE; }
+
 void pli_block_matrix_add_diagonal(PliBlockMatrix *m, PliIndex row, double value)
 {
     double *v = m->value + 9 * (size_t)find(m, row, row);

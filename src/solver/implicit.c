@@ -13,14 +13,14 @@ size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group)
 {
     const size_t n = 3 * (size_t)point_capacity, blocks = group > 1 ? 3 * group * n : 0;
     const size_t cg = pli_cg_workspace((PliIndex)n), minres = pli_minres_workspace((PliIndex)n);
-    return 9 * (size_t)point_capacity + 4 * n + blocks + (cg > minres ? cg : minres);
+    return 5 * n + blocks + (cg > minres ? cg : minres);
 }
 
 typedef struct Operator {
     PliSystem *s;
     double mass_factor, stiffness_factor; ///< A = mass_factor M + stiffness_factor K
     double *full, *reaction; ///< active and slaves
-    const double *diagonal;  ///< 9 per active point: the hook's majoriser, already scaled
+    double *jacobi;          ///< per active unknown: diagonal of masses and springs
     double *blocks;          ///< Cholesky factors of the groups, or NULL
 } Operator;
 
@@ -44,11 +44,7 @@ static void apply(void *self, const double *p, double *y)
     pli_system_mass(s, op->full, y);
     for (PliIndex i = 0; i < s->active_count; ++i) {
         double *yi = y + 3 * (size_t)i;
-        const double *pi = op->full + 3 * (size_t)i, *d = op->diagonal + 9 * (size_t)i;
-        for (int c = 0; c < 3; ++c) {
-            yi[c] = op->mass_factor * yi[c] + op->reaction[3 * (size_t)i + c];
-            yi[c] += d[3 * c] * pi[0] + d[3 * c + 1] * pi[1] + d[3 * c + 2] * pi[2];
-        }
+        for (int c = 0; c < 3; ++c) yi[c] = op->mass_factor * yi[c] + op->reaction[3 * (size_t)i + c];
     }
     for (PliIndex j = 0; j < s->spring_count; ++j) {
         double u[3] = { 0.0, 0.0, 0.0 }, f[3];
@@ -65,14 +61,23 @@ static void apply(void *self, const double *p, double *y)
         if (s->fixed[i]) memcpy(y + 3 * (size_t)i, p + 3 * (size_t)i, 3 * sizeof *p);
 }
 
-// Jacobi with the mass only: cheap, and right in the limit of small steps.
+// Jacobi with masses and springs only: cheap, and right in the limit of small steps.
+static void fill_jacobi(Operator *op)
+{
+    const PliSystem *s = op->s;
+    for (size_t i = 0; i < s->active_count; ++i)
+        for (size_t c = 0; c < 3; ++c) op->jacobi[3 * i + c] = op->mass_factor * s->mass[i];
+    for (PliIndex j = 0; j < s->spring_count; ++j)
+        for (PliIndex k = s->spring_first[j]; k < s->spring_first[j + 1]; ++k)
+            for (size_t c = 0; c < 3; ++c) op->jacobi[3 * (size_t)s->spring_column[k] + c] += s->spring_weight[k] * s->spring_weight[k] * s->spring_matrix[6 * (size_t)j + c];
+    for (size_t i = 0; i < s->active_count; ++i)
+        for (size_t c = 0; c < 3 && s->fixed[i]; ++c) op->jacobi[3 * i + c] = 1.0;
+}
+
 static void precondition(void *self, const double *r, double *z)
 {
-    Operator *op = self;
-    for (PliIndex i = 0; i < op->s->active_count; ++i) {
-        const double m = op->s->fixed[i] ? 1.0 : op->mass_factor * op->s->mass[i];
-        for (int c = 0; c < 3; ++c) z[3 * (size_t)i + c] = r[3 * (size_t)i + c] / m;
-    }
+    const Operator *op = self;
+    for (size_t i = 0; i < 3 * (size_t)op->s->active_count; ++i) z[i] = r[i] / op->jacobi[i];
 }
 
 // ---- groups of points as blocks of the preconditioner ---------------------------------------------------------------------
@@ -105,7 +110,6 @@ static void factor_groups(Operator *op)
                 if (j / g != i / g) continue;
                 for (size_t c = 0; c < 3; ++c) block[(c * g + row) * width + c * g + j % g] += op->mass_factor * s->mass_value[k];
             }
-            for (size_t c = 0; c < 9; ++c) block[(c / 3 * g + row) * width + c % 3 * g + row] += op->diagonal[9 * i + c];
             if (!s->fixed[i]) continue;
             for (size_t c = 0; c < 3; ++c)
                 for (size_t k = 0; k < width; ++k) block[(c * g + row) * width + k] = block[k * width + c * g + row] = k == c * g + row ? 1.0 : 0.0;
@@ -172,6 +176,21 @@ static void join_groups(const PliIndex *group, PliIndex count, void *user)
         for (PliIndex b = 0; b < a; ++b) pli_tiles_join(user, group[a], group[b]);
 }
 
+static bool pattern_has(const PliTiles *m, PliIndex group, PliIndex other)
+{
+    return pli_tiles_block(m, group, other) || pli_tiles_block(m, other, group);
+}
+
+bool pli_implicit_outgrown(const PliSystem *s, const PliImplicit *im)
+{
+    if (im->chosen != PLI_SOLVE_LDL || !im->is_tiled) return false;
+    for (PliIndex j = 0; j < s->spring_count; ++j)
+        for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; a += 4)
+            for (PliIndex b = s->spring_first[j]; b < a; b += 4)
+                if (!pattern_has(im->tiles, s->spring_column[a] / 4, s->spring_column[b] / 4)) return true;
+    return false;
+}
+
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *err)
 {
     im->chosen = im->solver;
@@ -184,6 +203,9 @@ PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *er
             pli_elastic_sample_groups(s->elastic, join_groups, im->tiles);
             for (PliIndex i = 0; i < s->active_count; i += 4)
                 for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) pli_tiles_join(im->tiles, i / 4, s->mass_column[k] / 4);
+            for (PliIndex j = 0; j < s->spring_count; ++j)
+                for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; a += 4) // rows list whole groups
+                    for (PliIndex b = s->spring_first[j]; b < a; b += 4) pli_tiles_join(im->tiles, s->spring_column[a] / 4, s->spring_column[b] / 4);
             tiled = pli_tiles_seal(im->tiles);
         }
         return tiled == PLI_OK ? PLI_OK : pli_refuse(err, tiled, "no memory for the matrix of %u active points", s->active_count);
@@ -235,8 +257,6 @@ static bool factor_tiles(const Operator *op, PliTiles *m)
     pli_elastic_add_pairs(s->elastic, op->stiffness_factor, place_block, m, PLI_TILE);
     add_springs(op, m);
     for (PliIndex i = 0; i < s->active_count; ++i) {
-        double *own = pli_tiles_block(m, i / 4, i / 4);
-        for (PliIndex c = 0; c < 9; ++c) own[PLI_TILE * (4 * (c / 3) + i % 4) + 4 * (c % 3) + i % 4] += op->diagonal[9 * (size_t)i + c];
         for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
             const PliIndex j = s->mass_column[k];
             double *to = pli_tiles_block(m, i / 4, j / 4);
@@ -271,7 +291,6 @@ static bool factor_direct(const Operator *op, PliImplicit *im)
     FillArg arg = { .matrix = m, .factor = op->stiffness_factor };
     pli_system_stiffness_blocks(s, fill_block, &arg);
     for (PliIndex i = 0; i < s->active_count; ++i) {
-        pli_block_matrix_add(m, i, i, op->diagonal + 9 * (size_t)i);
         if (!s->mass_first) {
             pli_block_matrix_add_diagonal(m, i, op->mass_factor * s->mass[i]);
             continue;
@@ -282,12 +301,14 @@ static bool factor_direct(const Operator *op, PliImplicit *im)
             pli_block_matrix_add(m, i, s->mass_column[k], block);
         }
     }
-    for (PliIndex j = 0; j < s->spring_count; ++j) // pairs the pattern has not are left explicit
+    // A pair that the pattern has not (a skin point between coarse elements) goes to the diagonal, where it is never too soft.
+    for (PliIndex j = 0; j < s->spring_count; ++j)
         for (PliIndex e = s->spring_first[j]; e < s->spring_first[j + 1]; ++e)
             for (PliIndex f = s->spring_first[j]; f < s->spring_first[j + 1]; ++f) {
-                const double *q = s->spring_matrix + 6 * (size_t)j, w = s->spring_weight[e] * s->spring_weight[f];
+                const bool known = pli_block_matrix_has(m, s->spring_column[e], s->spring_column[f]);
+                const double *q = s->spring_matrix + 6 * (size_t)j, product = s->spring_weight[e] * s->spring_weight[f], w = known ? product : fabs(product);
                 const double block[9] = { w * q[0], w * q[5], w * q[4], w * q[5], w * q[1], w * q[3], w * q[4], w * q[3], w * q[2] };
-                pli_block_matrix_add(m, s->spring_column[e], s->spring_column[f], block);
+                pli_block_matrix_add(m, s->spring_column[e], s->spring_column[known ? f : e], block);
             }
     for (PliIndex i = 0; i < s->active_count; ++i)
         if (s->fixed[i]) pli_block_matrix_fix(m, i);
@@ -298,7 +319,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
 {
     const PliIndex points = s->active_count + s->slave_count;
     const size_t n = 3 * (size_t)s->active_count, all = 3 * (size_t)points;
-    double *diagonal = s->work, *full = diagonal + 9 * (size_t)points, *reaction = full + all;
+    double *jacobi = s->work, *full = jacobi + all, *reaction = full + all;
     double *b = reaction + all, *dv = b + all, *scratch = dv + all;
 
     // forces at the start of the step
@@ -329,13 +350,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
         }
     }
 
-    // hooks give N/m, the system is per velocity: times h^2, like K
-    memset(diagonal, 0, 9 * (size_t)s->active_count * sizeof *diagonal);
-    if (s->add_diagonal) {
-        s->add_diagonal(s->self, diagonal);
-        for (size_t i = 0; i < 9 * (size_t)s->active_count; ++i) diagonal[i] *= dt * dt;
-    }
-    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, diagonal, NULL };
+    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, jacobi, NULL };
     int iterations = 1;
     if (im->chosen == PLI_SOLVE_LDL) {
         if (!factor_direct(&op, im)) return -1;
@@ -347,6 +362,8 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
             scratch += 3 * s->group * all;
             factor_groups(&op);
             a.precondition = precondition_groups;
+        } else if (a.precondition) {
+            fill_jacobi(&op);
         }
         PliSolveResult r = im->chosen == PLI_SOLVE_CG ? pli_cg_solve(&im->iterative, &a, b, dv, scratch)
                                                       : pli_minres_solve(&im->iterative, &a, b, dv, scratch);

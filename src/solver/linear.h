@@ -44,6 +44,7 @@ PliStatus pli_block_matrix_push(PliBlockMatrix *m, PliIndex row, PliIndex col);
 PliStatus pli_block_matrix_seal(PliBlockMatrix *m, PliError *err); ///< symbolic analysis included
 void pli_block_matrix_zero(PliBlockMatrix *m);
 void pli_block_matrix_add(PliBlockMatrix *m, PliIndex row, PliIndex col, const double k9[9]); ///< the pattern must have it
+bool pli_block_matrix_has(const PliBlockMatrix *m, PliIndex row, PliIndex col); ///< the pattern
 void pli_block_matrix_add_diagonal(PliBlockMatrix *m, PliIndex row, double value);
 void pli_block_matrix_fix(PliBlockMatrix *m, PliIndex row); ///< row and column to identity
 void pli_block_matrix_apply(const PliBlockMatrix *m, const double *x, double *y);

@@ -46,8 +46,6 @@ typedef struct PliSystem {
     void (*add_force)(void *self, double t, double h, const double *x, const double *v, double *f);
     /// Corrects x and v of active points in place after a drift (contact as a constraint).
     void (*correct)(void *self, double t, double h, double *x, double *v);
-    /// Adds a majoriser of the hook's stiffness to the diagonal, 9 doubles per active point (implicit steps).
-    void (*add_diagonal)(void *self, double *blocks);
     void *self;
 
     // ---- implicit only: points held by springs and dampers, as rows over active positions ------------------------------------
@@ -89,7 +87,10 @@ typedef struct PliImplicit {
 /// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x);
 /// (Re)builds the pattern of W^T K W + M after the cut changed. May allocate: called at events, not in steps of a fixed cut.
+/// Springs of the moment are part of a tiled pattern.
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *implicit, PliError *err);
+/// Springs join groups that the tiled pattern keeps apart: pieces of a body that begin to touch.
+bool pli_implicit_outgrown(const PliSystem *s, const PliImplicit *implicit);
 /// One linearised implicit Euler step. @return iterations (1 for a direct solve), or -1 when the solve failed.
 int pli_implicit_step(PliSystem *s, PliImplicit *implicit, double dt);
 /// Calls fn with every block of W^T K W over active positions at the last linearize; blocks of one pair add up.

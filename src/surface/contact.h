@@ -7,7 +7,11 @@
 // 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool. Points of a fine skin
 // share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back when
 // others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).
-// With a stiffness: a pressure proportional to depth (penalty), for comparison and for implicit steps.
+// With a stiffness: a pressure proportional to depth (penalty), for comparison and for implicit steps. An implicit step takes the
+// pressure at its end: a point presses when it would be inside at the end with the velocity it has, also when it is still outside.
+// Points that only press once they are inside are given the energy of their depth for nothing. Friction
+// is a spring along the surface, as stiff as the pressure, to where the point took hold; it slides at Coulomb's force with the
+// pressure at the start of the step. Rejected: a damper, under which nothing that leans on friction is ever at rest.
 
 #include <pliant/body.h>
 
@@ -24,15 +28,21 @@ typedef struct PliContact {
     double *compliance; ///< sum w^2 / m, 1/kg
     double *offset;     ///< m, fading skin offset of the candidate
     double *area;       ///< m2
-    uint8_t *touching;  ///< penalty: pressed in this step
+    uint8_t *touching;  ///< implicit: presses in this step
+    double *law;        ///< implicit, shape [count, PLI_CONTACT_LAW]: force at the end with the velocity of the start, normal, velocity
+                        ///< against the tool, N/m along the normal and along the surface
+    double *hold;       ///< implicit, per skin point: where it took hold, from the position of the tool
+    uint64_t *held;     ///< per skin point: 8 times the step it last held in, plus the number of the tool
+    uint64_t step;
     double *given;      ///< kg m/s, shape [count, 4]: normal impulse of this substep, and the friction impulse as a vector
     double *allowed;    ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
     double impulse[3 * 8]; ///< N s, per tool, over the step
     const double *inv_mass; ///< per active position
     double stiffness;       ///< N/m3 where a tool gives none and constraints are impossible (implicit)
+    bool implicit;
     double dt;
 } PliContact;
-enum { PLI_TOOL_MAX = 8 };
+enum { PLI_TOOL_MAX = 8, PLI_CONTACT_LAW = 11 };
 
 PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity);
 void pli_contact_destroy(PliContact *c);
@@ -45,7 +55,8 @@ bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *co
 // hooks for PliSystem; self is the PliContact
 void pli_contact_add_force(void *self, double t, double h, const double *x, const double *v, double *f);
 void pli_contact_correct(void *self, double t, double h, double *x, double *v);
-void pli_contact_add_diagonal(void *self, double *blocks);
-void pli_contact_end(PliContact *c); ///< writes the mean reaction to the tools
+/// Implicit: whether candidate i presses in the step from x and v, and its h^2 stiffness + h damping, xx yy zz yz xz xy.
+bool pli_contact_press(PliContact *c, PliIndex i, const double *x, const double *v, double matrix[6]);
+void pli_contact_end(PliContact *c, const double *v); ///< writes the mean reaction to the tools; v at the end of the step
 
 #endif
