@@ -1,7 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Cases with known answers for frames: a beam against finite elements and against itself, and what a switch may not do.
 #include <pliant/frames.h>
-#include <pliant/target.h>
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/vec.h"
 #include "cli/equilibrium.h"
 #include "cli/verify.h"
+#include "scheme/outside.h"
 
 static const double LENGTH = 2.0, SIDE = 0.2; // slenderness 10
 
@@ -449,6 +449,11 @@ static void bend_target(const double p[3], double q[3])
     q[0] = cos(turn) * x - sin(turn) * y + 0.1 * LENGTH, q[1] = sin(turn) * x + cos(turn) * y - 0.1 * LENGTH, q[2] = p[2];
 }
 
+static void draw_to_target(const double *x, const double *v, PliPointForces *out, void *target)
+{
+    *out = *pli_outside_points(target, x, v);
+}
+
 // Fits the beam to the target; coarse to fine: more frames may become active every 20 steps. @return RMS distance of skin points
 // to where they belong, m.
 static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
@@ -462,37 +467,50 @@ static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
     def.polish = 0;
     if (!rig_open(&g, def, false, true, r)) return NAN;
     (void)pli_body_set_fixed(g.body, NULL, 0, NULL);
-    // a finer skin than that of the mesh, and the same points in the target
-    static double skin[3 * MOST], goal[3 * MOST];
-    PliIndex n = 0;
-    for (int i = 0; i <= 40; ++i)
-        for (int j = 0; j < 25; ++j) {
-            if (i > 0 && i < 40 && j % 5 > 0 && j % 5 < 4 && j / 5 > 0 && j / 5 < 4) continue; // inside
-            skin[3 * n] = LENGTH * i / 40.0, skin[3 * n + 1] = SIDE * (j % 5) / 4.0, skin[3 * n + 2] = SIDE * (j / 5) / 4.0;
-            bend_target(skin + 3 * n, goal + 3 * n);
-            n++;
-        }
+    // a finer skin than that of the mesh: points of the surface come first; the target is the same surface, bent
     PliError err = { 0 };
+    const PliBoxDef box = { { 0, 0, 0 }, { LENGTH, SIDE, SIDE }, { 40, 4, 4 }, 0.0, 1 };
+    PliMesh *surface = pli_mesh_box(&g.host, &box, &err), *goal = pli_mesh_create(&g.host);
+    PliOutside *target = NULL;
     double sum = NAN;
-    PliTarget *target = NULL;
-    if (pli_body_attach_skin(g.body, skin, n, NULL, 0, &err) == PLI_OK) target = pli_target_create(&g.host, g.body, goal, n, &err);
-    if (target && pli_target_tune(target, 2e4, 2e3, &err) == PLI_OK) {
-        g.state.points = pli_target_forces, g.state.points_user = target;
+    static PliIndex number[MOST];
+    static double skin[3 * MOST];
+    PliIndex n = 0;
+    if (surface && goal && surface->point_count <= MOST && pli_mesh_find_surface(surface) == PLI_OK) {
+        for (PliIndex i = 0; i < surface->point_count; ++i) number[i] = PLI_NONE;
+        for (size_t k = 0; k < 3 * (size_t)surface->tri_count; ++k) {
+            PliIndex *at = number + surface->tris[k];
+            if (*at == PLI_NONE) v3_copy(skin + 3 * (size_t)n, surface->x + 3 * (size_t)surface->tris[k]), *at = n++;
+            surface->tris[k] = *at;
+        }
+        if (pli_mesh_resize_points(goal, n) == PLI_OK && pli_mesh_resize_cells(goal, PLI_TRI, surface->tri_count) == PLI_OK) {
+            memcpy(goal->tris, surface->tris, 3 * (size_t)surface->tri_count * sizeof *goal->tris);
+            for (PliIndex i = 0; i < n; ++i) bend_target(skin + 3 * (size_t)i, goal->x + 3 * (size_t)i);
+            const PliTargetDef springs = { .stiffness = 2e4 / (4.0 * LENGTH * SIDE + 2.0 * SIDE * SIDE), .match = PLI_MATCH_CLOSEST };
+            if (pli_body_attach_skin(g.body, skin, n, surface->tris, surface->tri_count, &err) == PLI_OK)
+                target = pli_outside_target(&g.host, g.body, &springs, goal, &err);
+        }
+    }
+    if (target && pli_body_reserve_points(g.body, pli_outside_capacity(target), &err) == PLI_OK) {
+        g.state.points = draw_to_target, g.state.points_user = target;
         bool finite = true;
         for (int k = 0; k < STEPS && finite; ++k) {
             PliBodyDef now = *pli_body_def(g.body);
             now.criterion.max_active = k < 160 ? 4 * (PliIndex)(1 + k / 20) : PLI_NONE;
             (void)pli_body_retune(g.body, &now, NULL);
+            pli_outside_begin(target, 0.05);
             finite = pli_body_step(g.body, &g.state, 0.05).finite;
         }
         pli_body_skin_positions(g.body, g.x, skin);
         sum = finite ? 0.0 : NAN;
-        for (size_t i = 0; i < 3 * (size_t)n; ++i) sum += (skin[i] - goal[i]) * (skin[i] - goal[i]);
+        for (size_t i = 0; i < 3 * (size_t)n; ++i) sum += (skin[i] - goal->x[i]) * (skin[i] - goal->x[i]);
         sum = sqrt(sum / n);
-        *closest = pli_target_distance(target);
+        *closest = pli_outside_measure(target);
     }
     if (err.text[0]) pli_verify_broken(r, "%s", err.text);
-    pli_target_destroy(target);
+    pli_outside_destroy(target);
+    pli_mesh_destroy(surface);
+    pli_mesh_destroy(goal);
     rig_close(&g);
     return sum;
 }
