@@ -315,6 +315,13 @@ static bool factor_direct(const Operator *op, PliImplicit *im)
     return pli_block_matrix_factor(m, NULL) == PLI_OK;
 }
 
+static void linearize(PliSystem *s, bool definite)
+{
+    pli_elastic_set_project(s->elastic, definite);
+    pli_elastic_linearize(s->elastic, s->x);
+    pli_elastic_set_project(s->elastic, false);
+}
+
 int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
 {
     const PliIndex points = s->active_count + s->slave_count;
@@ -332,10 +339,10 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     s->force_ready = false;
     if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
-    // its inverse has no solution. Without them it is positive definite for any step.
-    pli_elastic_set_project(s->elastic, true);
-    pli_elastic_linearize(s->elastic, s->x);
-    pli_elastic_set_project(s->elastic, false);
+    // its inverse has no solution. Without them it is positive definite for any step. The factor of tiles counts negative pivots, so
+    // that it may try the exact one first, which comes to rest sooner.
+    const bool counts = im->chosen == PLI_SOLVE_LDL && im->is_tiled;
+    linearize(s, !counts);
     // f += (h + b_r) K v
     pli_elastic_add_dforce(s->elastic, s->v, dt + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
@@ -354,6 +361,10 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     int iterations = 1;
     if (im->chosen == PLI_SOLVE_LDL) {
         if (!factor_direct(&op, im)) return -1;
+        if (counts && im->tiles->negative > 0) {
+            linearize(s, true);
+            if (!factor_direct(&op, im)) return -1;
+        }
         pli_implicit_solve(s, im, b, dv);
     } else {
         PliLinearOp a = { apply, im->chosen == PLI_SOLVE_CG && !s->mass_first ? precondition : NULL, &op, (PliIndex)n };
