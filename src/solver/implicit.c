@@ -339,10 +339,10 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     s->force_ready = false;
     if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
-    // its inverse has no solution. Without them it is positive definite for any step. The factor of tiles counts negative pivots, so
-    // that it may try the exact one first, which comes to rest sooner.
-    const bool counts = im->chosen == PLI_SOLVE_LDL && im->is_tiled;
-    linearize(s, !counts);
+    // its inverse has no solution. Without them it is positive definite for any step. Frames try the exact one first, which follows the
+    // motion better and comes to rest sooner: their solvers notice when it is not definite.
+    const bool notices = im->chosen == PLI_SOLVE_CG ? s->group > 1 : im->chosen == PLI_SOLVE_LDL && im->is_tiled;
+    linearize(s, !notices);
     // f += (h + b_r) K v
     pli_elastic_add_dforce(s->elastic, s->v, dt + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
@@ -361,7 +361,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     int iterations = 1;
     if (im->chosen == PLI_SOLVE_LDL) {
         if (!factor_direct(&op, im)) return -1;
-        if (counts && im->tiles->negative > 0) {
+        if (notices && im->tiles->negative > 0) {
             linearize(s, true);
             if (!factor_direct(&op, im)) return -1;
         }
@@ -378,6 +378,12 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
         }
         PliSolveResult r = im->chosen == PLI_SOLVE_CG ? pli_cg_solve(&im->iterative, &a, b, dv, scratch)
                                                       : pli_minres_solve(&im->iterative, &a, b, dv, scratch);
+        if (notices && r.indefinite) {
+            linearize(s, true);
+            if (op.blocks) factor_groups(&op);
+            memset(dv, 0, n * sizeof *dv);
+            r = pli_cg_solve(&im->iterative, &a, b, dv, scratch);
+        }
         if (!isfinite(r.residual)) return -1;
         iterations = r.iterations;
     }

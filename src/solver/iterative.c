@@ -34,7 +34,7 @@ static void residual_of(const PliLinearOp *a, const double *b, const double *x, 
 static PliSolveResult zero_solution(PliIndex count, double *x)
 {
     memset(x, 0, count * sizeof *x);
-    return (PliSolveResult){ 0, 0.0, true };
+    return (PliSolveResult){ 0, 0.0, true, false };
 }
 
 size_t pli_cg_workspace(PliIndex count) { return 4 * (size_t)count; }
@@ -46,7 +46,7 @@ PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const
     const double size = norm(n, b);
     if (size == 0.0) return zero_solution(n, x);
     residual_of(a, b, x, r);
-    PliSolveResult result = { 0, norm(n, r) / size, false };
+    PliSolveResult result = { 0, norm(n, r) / size, false, false };
     double rz = 0.0;
     for (;;) {
         result.converged = result.residual <= def->tolerance;
@@ -59,7 +59,8 @@ PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const
         double curvature = pli_dot(n, p, ap);
         // not positive along p: the matrix or the preconditioner is indefinite, and x is the best there is. The negated
         // comparison also stops on NaN
-        if (!(curvature > 0.0)) return result;
+        result.indefinite = !(curvature > 0.0);
+        if (result.indefinite) return result;
         double step = rz / curvature;
         for (PliIndex i = 0; i < n; ++i) {
             x[i] += step * p[i];
@@ -82,7 +83,7 @@ PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, c
     const double size = norm(n, b);
     if (size == 0.0) return zero_solution(n, x);
     residual_of(a, b, x, now);
-    PliSolveResult result = { 0, norm(n, now) / size, false };
+    PliSolveResult result = { 0, norm(n, now) / size, false, false };
     result.converged = result.residual <= def->tolerance;
     if (result.converged || !isfinite(result.residual)) return result;
 

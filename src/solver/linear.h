@@ -22,6 +22,7 @@ typedef struct PliSolveResult {
     int iterations;
     double residual; ///< relative
     bool converged;
+    bool indefinite; ///< CG met a direction of no or negative curvature, and stopped there
 } PliSolveResult;
 size_t pli_cg_workspace(PliIndex count);     ///< doubles to lend
 size_t pli_minres_workspace(PliIndex count); ///< doubles to lend
