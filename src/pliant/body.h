@@ -201,6 +201,11 @@ PLI_API PliStepInfo pli_body_advance(PliBody *body, const PliState *s, double dt
 /// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed or passive. PLI_UNSUPPORTED: implicit without LDL.
 PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double dt, double *dv);
 
+/// The same for unit forces on some coefficients, seen at those: c has shape [3 count, 3 count] and is symmetric. `work` is lent scratch
+/// of pli_body_compliance_work(body) doubles.
+PLI_API size_t pli_body_compliance_work(const PliBody *body);
+PLI_API PliStatus pli_body_compliance(const PliBody *body, const PliIndex *dofs, PliIndex count, double dt, double *c, double *work);
+
 /// Contacts a host found itself, as rows over active coefficients. Row 0 of a contact is its normal: the gap
 /// offset + sum value . x must not be negative at the end of the step. With friction two rows follow, its tangents; their
 /// offset is how far the other side moves back along them during the step.

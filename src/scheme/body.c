@@ -423,6 +423,38 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
     return PLI_OK;
 }
 
+enum { LANES = 8 }; ///< right-hand sides of one pass over the factor
+
+size_t pli_body_compliance_work(const PliBody *b) { return 2 * LANES * 3 * (size_t)b->system.active_count + b->fixed.dof_count; }
+
+PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex count, double dt, double *c, double *work)
+{
+    const PliLive *l = &b->live;
+    const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
+    const bool implicit = b->def.integrator == PLI_IMPLICIT;
+    if (implicit && (b->implicit.chosen != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    double *x = work, *scratch = work + LANES * n, *place = scratch + LANES * n; // place: active number + 1, or 0
+    memset(place, 0, b->fixed.dof_count * sizeof *place);
+    for (PliIndex i = 0; i < b->system.active_count; ++i)
+        if (!l->fixed[i]) place[l->dof[i]] = i + 1.0;
+    memset(c, 0, size * size * sizeof *c);
+    for (size_t first = 0; first < size; first += LANES) {
+        const size_t lanes = size - first < LANES ? size - first : LANES;
+        memset(x, 0, LANES * n * sizeof *x);
+        for (size_t k = 0; k < lanes; ++k) {
+            const size_t at = (size_t)place[dofs[(first + k) / 3]];
+            if (at) x[LANES * (3 * (at - 1) + (first + k) % 3) + k] = implicit ? dt : dt * l->inv_mass[at - 1];
+        }
+        if (implicit) pli_implicit_solve_eight(&b->system, &b->implicit, x, scratch);
+        for (size_t k = 0; k < lanes; ++k)
+            for (size_t j = 0; j < size; ++j) {
+                const size_t at = (size_t)place[dofs[j / 3]];
+                if (at) c[(first + k) * size + j] = x[LANES * (3 * (at - 1) + j % 3) + k];
+            }
+    }
+    return PLI_OK;
+}
+
 PliStats pli_body_stats(const PliBody *b)
 {
     PliStats stats = b->stats;

@@ -9,6 +9,8 @@
 #include <sofa/linearalgebra/BaseMatrix.h>
 #include <sofa/linearalgebra/BaseVector.h>
 
+#include <algorithm>
+
 namespace pliant
 {
 namespace vec_id = ::sofa::core::vec_id;
@@ -59,6 +61,7 @@ void AdaptiveConstraintCorrection::bwdInit()
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
+    m_alone = correctionCount(getContext()) == 1;
     m_friction = contactFriction(dynamic_cast<::sofa::simulation::Node*>(getContext()));
 }
 
@@ -97,29 +100,70 @@ void AdaptiveConstraintCorrection::addComplianceInConstraintSpace(const ::sofa::
     const bool onVelocity = cparams->constOrder() == ::sofa::core::ConstraintOrder::VEL
                             || cparams->constOrder() == ::sofa::core::ConstraintOrder::ACC;
     const double factor = onVelocity ? 1. : getContext()->getDt();
+    if (!l_solver->isImplicit() && m_alone)
+        addOwnCompliance(factor, W);
+    else
+        addCompliance(factor, W);
+}
+
+/// Explicit, and no other body asks for the forces: the substeps are taken again with the contacts and find their own. Contacts
+/// that do not see each other make the solver's problem trivial.
+void AdaptiveConstraintCorrection::addOwnCompliance(double factor, ::sofa::linearalgebra::BaseMatrix* W)
+{
     const Rows& J = m_rows;
     for (std::size_t r = 0; r < J.id.size(); ++r)
     {
+        double square = 0.;
+        for (std::size_t k = 3 * J.first[r]; k < 3 * std::size_t(J.first[r + 1]); ++k)
+            square += J.value[k] * J.value[k];
+        W->add(J.id[r], J.id[r], factor * square);
+    }
+}
+
+/// J C J^T over the coefficients the rows touch: many contacts rest on few of them.
+void AdaptiveConstraintCorrection::addCompliance(double factor, ::sofa::linearalgebra::BaseMatrix* W)
+{
+    const Rows& J = m_rows;
+    m_touched = J.dof;
+    std::sort(m_touched.begin(), m_touched.end());
+    m_touched.erase(std::unique(m_touched.begin(), m_touched.end()), m_touched.end());
+    const std::size_t rows = J.id.size(), n = 3 * m_touched.size();
+    m_compliance.resize(n * n);
+    m_product.resize(rows * n);
+    m_place.resize(J.dof.size());
+    for (std::size_t k = 0; k < J.dof.size(); ++k)
+        m_place[k] = std::lower_bound(m_touched.begin(), m_touched.end(), J.dof[k]) - m_touched.begin();
+    PliBody* const body = l_solver->model()->body();
+    m_scratch.resize(pli_body_compliance_work(body));
+    if (pli_body_compliance(body, m_touched.data(), PliIndex(m_touched.size()), getContext()->getDt(), m_compliance.data(),
+                            m_scratch.data())
+        != PLI_OK)
+        return;
+    for (std::size_t r = 0; r < rows; ++r) // J times the compliance
+    {
+        double* const out = m_product.data() + r * n;
+        std::fill(out, out + n, 0.);
         for (std::size_t k = J.first[r]; k < J.first[r + 1]; ++k)
-            m_force[J.dof[k]] += Vec3(J.value[3 * k], J.value[3 * k + 1], J.value[3 * k + 2]);
-        const bool known = respond(m_force, m_response);
-        for (std::size_t k = J.first[r]; k < J.first[r + 1]; ++k)
-            m_force[J.dof[k]] = Vec3();
-        if (!known)
-            return;
-        for (std::size_t s = r; s < J.id.size(); ++s)
+            for (std::size_t d = 0; d < 3; ++d)
+            {
+                const double* const c = m_compliance.data() + (3 * m_place[k] + d) * n;
+                for (std::size_t i = 0; i < n; ++i)
+                    out[i] += J.value[3 * k + d] * c[i];
+            }
+    }
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t s = r; s < rows; ++s)
         {
             double w = 0.;
             for (std::size_t k = J.first[s]; k < J.first[s + 1]; ++k)
             {
-                const Vec3& dv = m_response[J.dof[k]];
+                const double* const dv = m_product.data() + r * n + 3 * m_place[k];
                 w += J.value[3 * k] * dv[0] + J.value[3 * k + 1] * dv[1] + J.value[3 * k + 2] * dv[2];
             }
             W->add(J.id[r], J.id[s], factor * w);
             if (s != r)
                 W->add(J.id[s], J.id[r], factor * w);
         }
-    }
 }
 
 void AdaptiveConstraintCorrection::getComplianceMatrix(::sofa::linearalgebra::BaseMatrix* m) const

@@ -61,6 +61,8 @@ private:
         std::vector<double> value; ///< 3 per entry
     };
     void readRows(const MatrixDeriv& jacobian);
+    void addOwnCompliance(double factor, ::sofa::linearalgebra::BaseMatrix* W);
+    void addCompliance(double factor, ::sofa::linearalgebra::BaseMatrix* W);
     bool respond(const VecDeriv& f, VecDeriv& dv) const;
     /// x = free + dx, v = velocity at the end of the free motion + dv, where dv is the response and dx = dt dv.
     void apply(const VecDeriv& dv, const VecCoord& freePosition, VecCoord* x, VecDeriv* v, VecDeriv* dx) const;
@@ -69,10 +71,14 @@ private:
     bool retake(const VecCoord& freePosition, VecCoord& x, VecDeriv& v, VecDeriv& dx);
     ::sofa::component::constraint::lagrangian::solver::ConstraintSolverImpl* m_constraints{ nullptr };
     double m_friction{ 0. };
+    bool m_alone{ false }; ///< the only correction of the scene
 
     Rows m_rows;
     VecDeriv m_force, m_response;
     VecCoord m_free;
     std::vector<double> m_offset, m_work;
+    std::vector<PliIndex> m_touched; ///< coefficients the rows touch, ascending
+    std::vector<std::size_t> m_place; ///< of each entry of the rows among them
+    std::vector<double> m_compliance, m_product, m_scratch;
 };
 } // namespace pliant

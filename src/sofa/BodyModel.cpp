@@ -76,20 +76,22 @@ BodyModel::BodyModel(const PliBodyDef& defaults)
         data->setReadOnly(true);
         data->setPersistent(false);
     }
-    // statistics are computed when somebody looks at them, not in the step
-    addUpdateCallback("statistics", { &d_steps },
-                      [this](const ::sofa::core::DataTracker&)
-                      {
-                          updateStatistics();
-                          return d_componentState.getValue();
-                      },
-                      { &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
-                        &d_stepMs, &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy });
+    // computed when somebody looks at them, not in the step
+    m_statistics.addInputs({ &d_steps });
+    m_statistics.addOutputs({ &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
+                              &d_stepMs, &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy });
     f_listening.setValue(true);
     d_componentState.setValue(ComponentState::Undefined);
 }
 
 BodyModel::~BodyModel() = default;
+
+void BodyModel::Statistics::update()
+{
+    updateAllInputsIfDirty();
+    cleanDirty();
+    m_model.updateStatistics();
+}
 
 bool BodyModel::refuse(const std::string& sentence)
 {

@@ -6,6 +6,7 @@
 
 #include "sofa/AttributeData.h"
 
+#include <sofa/core/DataTrackerCallback.h>
 #include <sofa/core/objectmodel/DataFileName.h>
 #include <sofa/core/topology/BaseMeshTopology.h>
 
@@ -117,6 +118,21 @@ private:
     void lendTools();
     void adaptNow(double dt);
     void updateStatistics();
+
+    /// Base::addUpdateCallback would do the same whenever somebody asks whether this component is valid: several times a step.
+    class Statistics : public ::sofa::core::DataTrackerDDGNode
+    {
+    public:
+        explicit Statistics(BodyModel& model)
+            : m_model(model)
+        {
+        }
+        void update() override;
+
+    private:
+        BodyModel& m_model;
+    };
+    Statistics m_statistics{ *this };
 
     struct BodyDelete
     {

@@ -58,6 +58,13 @@ bool hasPenaltyContact(Node* node)
     return response && response->getValueString().find("Penality") != std::string::npos;
 }
 
+std::size_t correctionCount(BaseContext* context)
+{
+    std::vector<BaseConstraintCorrection*> found;
+    context->getRootContext()->get<BaseConstraintCorrection>(&found, BaseContext::SearchDown);
+    return found.size();
+}
+
 double contactFriction(Node* node)
 {
     // LCPConstraintSolver has one coefficient for all; the others take it from the response of each pair

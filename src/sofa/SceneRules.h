@@ -17,6 +17,9 @@ std::string refuseStages(::sofa::simulation::Node* node);               ///< sto
 bool isFreeMotion(::sofa::simulation::Node* node);
 bool hasPenaltyContact(::sofa::simulation::Node* node); ///< collision models under `node` that answer with springs
 
+/// How many constraint corrections the whole scene has.
+std::size_t correctionCount(BaseContext* context);
+
 double contactFriction(::sofa::simulation::Node* node); ///< Coulomb coefficient of Lagrangian contacts in the scene
 
 /// Takes corrections out of the node that would crash in the first step (they check their solver at init, and go on).

@@ -318,4 +318,32 @@ void pli_block_matrix_solve(const PliBlockMatrix *m, const double *b, double *x)
         for (size_t c = 0; c < 3; ++c) x[3 * (size_t)m->order[k] + c] = m->y[3 * k + c];
 }
 
+// The factor is read once for eight right-hand sides: alone, a solve waits for memory.
+void pli_block_matrix_solve_eight(const PliBlockMatrix *m, const double *b, double *x, double *work)
+{
+    if (!m->factored) return;
+    const int rows = 3 * (int)m->n;
+    for (size_t k = 0; k < m->n; ++k)
+        for (size_t c = 0; c < 24; ++c) work[24 * k + c] = b[24 * (size_t)m->order[k] + c];
+    for (int j = 0; j < rows; ++j) {
+        const double *yj = work + 8 * (size_t)j;
+        if (yj[0] == 0.0 && yj[1] == 0.0 && yj[2] == 0.0 && yj[3] == 0.0 && yj[4] == 0.0 && yj[5] == 0.0 && yj[6] == 0.0 && yj[7] == 0.0) continue;
+        for (int p = m->lp[j]; p < m->lp[j] + m->lnz[j]; ++p) {
+            double *yi = work + 8 * (size_t)m->li[p];
+            for (int k = 0; k < 8; ++k) yi[k] -= m->lx[p] * yj[k];
+        }
+    }
+    for (int j = rows - 1; j >= 0; --j) {
+        double y[8];
+        for (int k = 0; k < 8; ++k) y[k] = work[8 * (size_t)j + k] / m->d[j];
+        for (int p = m->lp[j]; p < m->lp[j] + m->lnz[j]; ++p) {
+            const double *yi = work + 8 * (size_t)m->li[p];
+            for (int k = 0; k < 8; ++k) y[k] -= m->lx[p] * yi[k];
+        }
+        for (int k = 0; k < 8; ++k) work[8 * (size_t)j + k] = y[k];
+    }
+    for (size_t k = 0; k < m->n; ++k)
+        for (size_t c = 0; c < 24; ++c) x[24 * (size_t)m->order[k] + c] = work[24 * k + c];
+}
+
 PliIndex pli_block_matrix_negative_pivots(const PliBlockMatrix *m) { return m->factored ? m->negative : 0; }

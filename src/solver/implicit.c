@@ -282,6 +282,21 @@ void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double 
         for (PliIndex c = 0; c < 3; ++c) x[3 * (size_t)i + c] = t[pli_tiles_at(im->tiles, i / 4) + 4 * c + i % 4];
 }
 
+void pli_implicit_solve_eight(const PliSystem *s, const PliImplicit *im, double *x, double *work)
+{
+    if (!im->is_dense) {
+        pli_block_matrix_solve_eight(im->matrix, x, x, work);
+        return;
+    }
+    const size_t n = 3 * (size_t)s->active_count;
+    double *in = work, *out = work + n;
+    for (size_t k = 0; k < 8; ++k) {
+        for (size_t i = 0; i < n; ++i) in[i] = x[8 * i + k];
+        pli_implicit_solve(s, im, in, out);
+        for (size_t i = 0; i < n; ++i) x[8 * i + k] = out[i];
+    }
+}
+
 static bool factor_direct(const Operator *op, PliImplicit *im)
 {
     const PliSystem *s = op->s;

@@ -52,6 +52,8 @@ void pli_block_matrix_apply(const PliBlockMatrix *m, const double *x, double *y)
 /// Numeric factorisation. PLI_DIVERGED when a pivot is zero or not finite.
 PliStatus pli_block_matrix_factor(PliBlockMatrix *m, PliError *err);
 void pli_block_matrix_solve(const PliBlockMatrix *m, const double *b, double *x);
+/// Eight right-hand sides at once: b, x and work have shape [rows, 8]; b and x may be the same.
+void pli_block_matrix_solve_eight(const PliBlockMatrix *m, const double *b, double *x, double *work);
 PliIndex pli_block_matrix_negative_pivots(const PliBlockMatrix *m);
 
 #endif

@@ -86,6 +86,8 @@ typedef struct PliImplicit {
 } PliImplicit;
 /// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x);
+/// Eight at once, in place: x and work have shape [3 active_count, 8].
+void pli_implicit_solve_eight(const PliSystem *s, const PliImplicit *implicit, double *x, double *work);
 /// (Re)builds the pattern of W^T K W + M after the cut changed. May allocate: called at events, not in steps of a fixed cut.
 /// Springs of the moment are part of a tiled pattern.
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *implicit, PliError *err);
