@@ -224,7 +224,8 @@ static void branches(PliFrameScene *s, const PliHost *host, PliError *err)
     }
     const PliBoxDef box = { { -0.5, 0, -0.5 }, { 0.5, 1.05, 0.5 }, { 60, 63, 60 }, 0.0, 1 };
     s->mesh = pli_mesh_carve(host, &box, in_parts, &p, err);
-    s->steps = 380, s->dt = 0.04;
+    s->steps = 500, s->dt = 0.04;
+    s->def.base.criterion.threshold = 1e-4;
     s->def.resolution = 64;
     s->def.frame_count = 36;
     s->def.base.material.young = 2e6;

@@ -444,7 +444,7 @@ static void torque(PliVerifyResult *r)
 // Where a point of the beam goes in the target: bent into an arc, turned about z and shifted. The correspondence is known.
 static void bend_target(const double p[3], double q[3])
 {
-    const double bend = 2.0, turn = 0.7, radius = LENGTH / bend, a = bend * p[0] / LENGTH;
+    const double bend = 1.0, turn = 0.5, radius = LENGTH / bend, a = bend * p[0] / LENGTH;
     const double x = (radius - (p[1] - 0.5 * SIDE)) * sin(a), y = radius - (radius - (p[1] - 0.5 * SIDE)) * cos(a);
     q[0] = cos(turn) * x - sin(turn) * y + 0.1 * LENGTH, q[1] = sin(turn) * x + cos(turn) * y - 0.1 * LENGTH, q[2] = p[2];
 }
@@ -521,7 +521,7 @@ static void registration(PliVerifyResult *r)
     const double full = fit(false, &near_full, r), adaptive = fit(true, &near, r);
     pli_verify_note(r, "RMS distance to the true places over that of the full model; coarse to fine %.4g m (nearest %.3g), full %.4g m (nearest %.3g), length %g m",
                     adaptive, near, full, near_full, LENGTH);
-    pli_verify_at_most(r, 0.9, adaptive / full);
+    pli_verify_at_most(r, 0.6, adaptive / full);
 }
 
 const PliVerifyCase pli_verify_frames_cases[] = {

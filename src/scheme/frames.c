@@ -150,6 +150,8 @@ static PliStatus check(const PliFramesDef *d, PliError *err)
     if (!(d->mass_blend > 0.0 && d->mass_blend <= 1.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: mass_blend is %g; it must be in (0, 1]", d->mass_blend);
     if (!(d->linearity >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: linearity is %g; it must not be negative", d->linearity);
     if (d->shape == PLI_FRAMES_SMOOTH && !(d->support >= 1.0 && d->support <= 3.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: support is %g; it must be between 1 and 3", d->support);
+    if ((d->metric == PLI_METRIC_REGION || d->metric == PLI_METRIC_MINIMUM) && !(d->base.criterion.radius > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: the region of interest is empty, its radius is %g m", d->base.criterion.radius);
     if (d->anchor_count && !d->anchors) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: %u anchors without places", d->anchor_count);
     return pli_material_check(&d->base.material, err);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "base/vec.h"
 #include "scheme/frames.h"
 
@@ -69,8 +70,11 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
         v3_copy(sys->v + 3 * (size_t)i, v + 3 * (size_t)dof[i]);
         memset(sys->f + 3 * (size_t)i, 0, 3 * sizeof *sys->f);
     }
+    PliStats *stats = pli_body_stats_mutable(body);
+    double start = pli_cpu_ms();
     pli_elastic_add_force(sys->elastic, sys->x, sys->material_damping > 0.0 ? sys->v : NULL, sys->f);
     sys->force_ready = true; // the step that follows need not do it again
+    stats->force_ms += pli_cpu_ms() - start;
     memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
     const double *stress = pli_elastic_sample_stress(sys->elastic), *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * s->front_count;
     for (PliIndex i = 0; i < s->front_count; ++i) {
@@ -94,7 +98,9 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
 
     memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
     for (PliIndex i = 0; i < s->dof_count; ++i) v3_madd(s->force + 3 * (size_t)i, s->load[i], sys->gravity);
-    pli_body_add_outside_forces(body, x, v, s->force);
+    start = pli_cpu_ms();
+    pli_body_add_outside_forces(body, x, v, s->force); // these too
+    stats->force_ms += pli_cpu_ms() - start;
     const PliDagRows *rows = &s->dag->over_candidates;
     for (PliIndex i = 0; i < s->count; ++i) {
         const double *f = s->force + 12 * (size_t)i;

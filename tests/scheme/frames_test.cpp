@@ -302,6 +302,121 @@ TEST(Frames, SofterMaterialBendsMore)
     EXPECT_GT(sag[0], 4.0 * sag[1]);
 }
 
+// A free beam bent by forces on its ends and middle, the same on both sides: activity left and right of the middle.
+void bend_and_count(PliFrameMetric metric, double sides[2])
+{
+    Mesh mesh = box(8, 2, 2, 2, 0.2, 0.2);
+    PliFramesDef d = beam(12);
+    d.metric = metric;
+    d.base.criterion.threshold = 1e-3;
+    d.base.criterion.point[0] = 2.0;
+    d.base.criterion.point[1] = d.base.criterion.point[2] = 0.1;
+    d.base.criterion.radius = 0.3;
+    const double middle[3] = { 1, 0.1, 0.1 };
+    d.anchors = middle;
+    d.anchor_count = 1;
+    Body b = make(d, mesh);
+    ASSERT_TRUE(b);
+    State s(b.get());
+    s.f.assign(s.x.size(), 0.0);
+    for (double at : { 0.0, 1.0, 2.0 }) {
+        const double p[3] = { at, 0.1, 0.1 };
+        PliIndex column[64];
+        double weight[64];
+        const PliIndex n = pli_body_locate(b.get(), p, column, weight, 64);
+        for (PliIndex k = 0; k < n; ++k) s.f[3 * column[k] + 1] += (at == 1.0 ? -2.0 : 1.0) * 5.0 * weight[k];
+    }
+    s.view.f_ext = s.f.data();
+    sides[0] = sides[1] = 0.0;
+    const double *rest = pli_body_rest(b.get());
+    for (int k = 0; k < 40; ++k) {
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        const PliActive a = pli_body_active(b.get());
+        for (PliIndex i = 0; i < a.count; i += 4) {
+            const double x = rest[3 * (a.dof[i] + 3)];
+            if (std::fabs(x - 1.0) > 0.05) sides[x > 1.0] += 1.0;
+        }
+    }
+}
+
+TEST(Frames, MetricsWeighTheEnergyByPlace)
+{
+    double kinetic[2], camera[2], region[2], least[2];
+    bend_and_count(PLI_METRIC_KINETIC, kinetic);
+    bend_and_count(PLI_METRIC_CAMERA, camera);
+    bend_and_count(PLI_METRIC_REGION, region);
+    bend_and_count(PLI_METRIC_MINIMUM, least);
+    EXPECT_GT(kinetic[0], 0.7 * kinetic[1]); // no side is preferred
+    EXPECT_LT(kinetic[0], 1.4 * kinetic[1]);
+    EXPECT_LT(camera[0], 0.8 * camera[1]);
+    EXPECT_LT(region[0], 0.8 * region[1]);
+    EXPECT_LT(camera[0], kinetic[0]);
+    EXPECT_LT(region[0], kinetic[0]);
+    EXPECT_LE(least[0] + least[1], region[0] + region[1] + 1.0);
+    EXPECT_LE(least[0] + least[1], kinetic[0] + kinetic[1]);
+}
+
+// Springs at four places hold a body under gravity.
+struct Springs {
+    std::vector<PliIndex> first{ 0 }, dof;
+    Vec weight, force, stiffness, damping, rest;
+    double k;
+    Springs(const PliBody *b, double stiff) : k(stiff)
+    {
+        for (double x : { 0.1, 1.9 })
+            for (double z : { 0.05, 0.45 }) {
+                const double p[3] = { x, 0.25, z };
+                PliIndex column[64];
+                double w[64];
+                const PliIndex n = pli_body_locate(b, p, column, w, 64);
+                dof.insert(dof.end(), column, column + n);
+                weight.insert(weight.end(), w, w + n);
+                first.push_back(PliIndex(dof.size()));
+                rest.insert(rest.end(), p, p + 3);
+                for (int c = 0; c < 6; ++c) stiffness.push_back(c < 3 ? k : 0.0), damping.push_back(c < 3 ? 0.05 * k : 0.0);
+            }
+        force.resize(rest.size());
+    }
+    static void evaluate(const double *x, const double *v, PliPointForces *out, void *user)
+    {
+        Springs *s = static_cast<Springs *>(user);
+        for (size_t j = 0; j + 1 < s->first.size(); ++j)
+            for (int c = 0; c < 3; ++c) {
+                double p = 0, u = 0;
+                for (PliIndex e = s->first[j]; e < s->first[j + 1]; ++e) p += s->weight[e] * x[3 * s->dof[e] + c], u += s->weight[e] * v[3 * s->dof[e] + c];
+                s->force[3 * j + c] = -s->k * (p - s->rest[3 * j + c]) - 0.05 * s->k * u;
+            }
+        *out = { PliIndex(s->first.size() - 1), s->first.data(), s->dof.data(), s->weight.data(), s->force.data(), s->stiffness.data(), s->damping.data() };
+    }
+};
+
+TEST(Frames, StiffPointForcesCarryTheWeight)
+{
+    Mesh mesh = box(8, 2, 2, 2, 0.5, 0.5);
+    for (double stiff : { 1e4, 1e9 })
+        for (PliLinearSolver solver : { PLI_SOLVE_LDL, PLI_SOLVE_CG })
+            for (bool adapt : { false, true }) {
+                PliFramesDef d = beam(12);
+                d.base.gravity[1] = -9.81;
+                d.base.adapt = adapt;
+                d.base.linear_solver = solver;
+                d.base.cg_iterations = 2000;
+                d.polish = 0;
+                Body b = make(d, mesh);
+                ASSERT_TRUE(b);
+                State s(b.get());
+                Springs springs(b.get(), stiff);
+                ASSERT_EQ(PLI_OK, pli_body_reserve_points(b.get(), 4, nullptr));
+                s.view.points = Springs::evaluate;
+                s.view.points_user = &springs;
+                for (int k = 0; k < 200; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.05).finite) << stiff << " " << k;
+                double up = 0;
+                for (int j = 0; j < 4; ++j) up += springs.force[3 * j + 1];
+                const double weight = 9.81 * pli_body_energy(b.get(), s.x.data(), s.v.data()).mass;
+                EXPECT_NEAR(up, weight, 0.01 * weight) << stiff << " " << solver << " " << adapt;
+            }
+}
+
 TEST(Frames, BadInputGetsASentence)
 {
     Mesh mesh = box(4, 2, 2);
@@ -335,6 +450,10 @@ TEST(Frames, BadInputGetsASentence)
     d = beam(8);
     d.base.cookie = 0;
     refused(d, "pli_frames_default");
+    d = beam(8);
+    d.metric = PLI_METRIC_REGION;
+    d.base.criterion.radius = 0;
+    refused(d, "region of interest is empty");
     d = beam(8);
     d.mass_blend = 0;
     refused(d, "mass_blend");
