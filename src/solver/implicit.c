@@ -284,7 +284,7 @@ void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double 
 
 void pli_implicit_solve_eight(const PliSystem *s, const PliImplicit *im, double *x, double *work)
 {
-    if (!im->is_dense) {
+    if (!im->is_tiled) {
         pli_block_matrix_solve_eight(im->matrix, x, x, work);
         return;
     }

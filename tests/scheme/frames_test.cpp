@@ -386,7 +386,7 @@ struct Springs {
                 for (PliIndex e = s->first[j]; e < s->first[j + 1]; ++e) p += s->weight[e] * x[3 * s->dof[e] + c], u += s->weight[e] * v[3 * s->dof[e] + c];
                 s->force[3 * j + c] = -s->k * (p - s->rest[3 * j + c]) - 0.05 * s->k * u;
             }
-        *out = { PliIndex(s->first.size() - 1), s->first.data(), s->dof.data(), s->weight.data(), s->force.data(), s->stiffness.data(), s->damping.data() };
+        *out = { PliIndex(s->first.size() - 1), s->first.data(), s->dof.data(), s->weight.data(), s->force.data(), s->stiffness.data(), s->damping.data(), nullptr };
     }
 };
 
