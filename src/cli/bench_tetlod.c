@@ -94,7 +94,7 @@ static PliTetLodDef soft(void)
     PliTetLodDef d = pli_rig_def();
     d.base.material = (PliMaterial){ PLI_NEOHOOKEAN, 4000.0, 0.4, 1050.0, 2e-4 };
     d.base.mass_damping = 15.0;
-    d.base.criterion.threshold = 0.075;
+    d.base.criterion.threshold = 0.06;
     d.base.criterion.coarsen = 0.2;
     d.base.criterion.interval = 0.02;
     d.base.spread = false; // coefficients nobody looks at are not written: the skin is what is drawn
