@@ -258,6 +258,13 @@ static void hook_force(void *self, double t, double h, const double *x, const do
     if (!b->state->external && !b->state->points) return;
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_scatter(b, b->full_x, b->full_v);
+    // a passive coefficient that is held stays where the host has it: hosts may take these arrays over as their state
+    for (PliIndex i = b->system.active_count; i < b->system.active_count + b->system.slave_count; ++i) {
+        const size_t dof = b->live.dof[i];
+        if (!b->is_fixed[dof]) continue;
+        v3_copy(b->full_x + 3 * dof, b->state->x + 3 * dof);
+        v3_copy(b->full_v + 3 * dof, b->state->v + 3 * dof);
+    }
     if (b->external_ready && t == 0.0) {
         memcpy(b->full_f, b->external_f, 3 * (size_t)b->fixed.dof_count * sizeof *b->full_f);
     } else {

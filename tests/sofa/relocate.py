@@ -31,7 +31,8 @@ def main():
         here, build = pathlib.Path(folder), args.build
         if args.source:
             build = here / "build"
-            text = run(["cmake", "-S", pathlib.Path(args.source) / "src/sofa", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"])
+            text = run(["cmake", "-S", pathlib.Path(args.source) / "src/sofa", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                        *(f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX") if shutil.which("ccache"))])
             text += run(["cmake", "--build", build, "-j", args.jobs])
             warnings = [line for line in text.splitlines() if re.search(r"\bwarning\b", line, re.IGNORECASE)]
             if warnings:
