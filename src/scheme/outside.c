@@ -393,7 +393,7 @@ static void press(PliOutside *o, size_t i, PliIndex tri, const double w[3], cons
     mix(u, o->speed, c, w);
     v3_sub(u, o->speed + 3 * i, u);
     const double rate = v3_dot(u, n), end = depth - h * rate;
-    if (o->implicit ? end <= 0.0 : depth <= 0.0) return;
+    if (depth <= 0.0 && (!o->implicit || end <= 0.0)) return;
     o->touched[i] = 1;
     if (o->friction > 0.0) {
         take_hold(o, i, tri, w, n, most / k, stretch);
