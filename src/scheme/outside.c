@@ -560,3 +560,4 @@ PliPointForces *pli_outside_points(PliOutside *o, const double *x, const double 
 }
 
 double pli_outside_measure(const PliOutside *o) { return o->measure; }
+const char *pli_outside_measure_name(const PliOutside *o) { return o->pieces ? "depth" : "distance"; }
