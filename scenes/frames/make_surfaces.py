@@ -120,7 +120,19 @@ def check(points, tris):
         for k in range(3):
             e = (min(t[k], t[k - 1]), max(t[k], t[k - 1]))
             edges[e] = edges.get(e, 0) + 1
-    assert all(c % 2 == 0 for c in edges.values()), "the surface is open"
+    assert all(c == 2 for c in edges.values()), "an edge has not two triangles"
+    top = list(range(len(points)))
+
+    def find(v):
+        while top[v] != v:
+            top[v] = v = top[top[v]]
+        return v
+
+    for t in tris:
+        top[find(t[0])] = find(t[1])
+        top[find(t[1])] = find(t[2])
+    pieces = len({find(v) for v in range(len(points))})
+    assert len(points) - len(edges) + len(tris) == 2 * pieces, "a piece is no sphere"
 
 
 def copies(points, tris, places):
@@ -178,8 +190,8 @@ def creature():
 def seal():
     parts = [([-0.6, 0, 0], [0, 0.02, 0], 0.10, 0.2), ([0, 0.02, 0], [0.55, 0.08, 0], 0.2, 0.12), ([-0.6, 0, 0], [-0.9, 0.0, 0], 0.1, 0.05)]
     for side in (-1, 1):
-        parts += [([0.2, -0.08, side * 0.14], [0.05, -0.14, side * 0.42], 0.06, 0.04), ([-0.85, 0, 0], [-1.05, 0.02, side * 0.16], 0.05, 0.035)]
-    return march(union(parts, 0.02), [-1.12, -0.22, -0.48], [0.7, 0.26, 0.48], 34)
+        parts += [([0.2, -0.08, side * 0.14], [0.05, -0.14, side * 0.42], 0.065, 0.055), ([-0.85, 0, 0], [-1.05, 0.02, side * 0.16], 0.055, 0.05)]
+    return march(union(parts, 0.02), [-1.15, -0.24, -0.52], [0.7, 0.26, 0.52], 36)
 
 
 def bent(p):

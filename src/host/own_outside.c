@@ -71,7 +71,7 @@ static PliStatus outside_end(PliObject *o, double dt, PliError *err)
     (void)err;
     Outside *s = o->self;
     s->measure = pli_outside_measure(s->force);
-    pli_touch(pli_data(o, o->cls->ops == &pli_skin_target_ops ? "distance" : "depth"));
+    pli_touch(pli_data(o, pli_outside_measure_name(s->force)));
     return PLI_OK;
 }
 

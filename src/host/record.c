@@ -192,7 +192,11 @@ static PliStatus open_files(PliRecord *r, PliError *err)
     snprintf(r->csv_path, sizeof r->csv_path, "%s/stats.csv", r->def.directory);
     r->csv = fopen(r->csv_path, "wb");
     if (!r->csv) return pli_refuse(err, PLI_BAD_FILE, "%s: cannot be written: %s", r->csv_path, strerror(errno));
-    fputs("step,time_s,step_ms,kinetic_J,potential_J,active,elements,substeps,refined,coarsened\n", r->csv);
+    fputs("step,time_s,step_ms,kinetic_J,potential_J,active,elements,substeps,refined,coarsened", r->csv);
+    for (size_t i = 0; i < r->body_count; ++i)
+        for (int k = 0; r->body[i].model && k < r->body[i].model->outside_count; ++k)
+            fprintf(r->csv, ",%s_%s_m", r->body[i].name, pli_outside_measure_name(r->body[i].model->outside[k]));
+    fputc('\n', r->csv);
     for (size_t i = 0; i < r->body_count; ++i) snprintf(r->body[i].pvd, sizeof r->body[i].pvd, "%s/%s.pvd", r->def.directory, r->body[i].name);
     return PLI_OK;
 }
@@ -235,8 +239,12 @@ PliStatus pli_record_state(PliRecord *r, double step_ms, PliError *err)
             active += s.active, elements += s.elements, refined += s.refined, coarsened += s.coarsened;
             substeps += (uint64_t)r->body[i].model->info.substeps;
         }
-        fprintf(r->csv, "%llu,%.9g,%.6g,%.9g,%.9g,%llu,%llu,%llu,%llu,%llu\n", (unsigned long long)scene->step, scene->time, step_ms, kinetic, potential,
+        fprintf(r->csv, "%llu,%.9g,%.6g,%.9g,%.9g,%llu,%llu,%llu,%llu,%llu", (unsigned long long)scene->step, scene->time, step_ms, kinetic, potential,
                 (unsigned long long)active, (unsigned long long)elements, (unsigned long long)substeps, (unsigned long long)refined, (unsigned long long)coarsened);
+        for (size_t i = 0; i < r->body_count; ++i)
+            for (int k = 0; r->body[i].model && k < r->body[i].model->outside_count; ++k)
+                fprintf(r->csv, ",%.9g", pli_outside_measure(r->body[i].model->outside[k]));
+        fputc('\n', r->csv);
         if (ferror(r->csv)) return pli_refuse(err, PLI_BAD_FILE, "%s: cannot be written: the disk may be full", r->csv_path);
     }
     if (!r->def.directory || r->def.every <= 0 || scene->step % (uint64_t)r->def.every != 0) return PLI_OK;

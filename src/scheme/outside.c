@@ -393,7 +393,7 @@ static void press(PliOutside *o, size_t i, PliIndex tri, const double w[3], cons
     mix(u, o->speed, c, w);
     v3_sub(u, o->speed + 3 * i, u);
     const double rate = v3_dot(u, n), end = depth - h * rate;
-    if (o->implicit ? end <= 0.0 : depth <= 0.0) return;
+    if (depth <= 0.0 && (!o->implicit || end <= 0.0)) return;
     o->touched[i] = 1;
     if (o->friction > 0.0) {
         take_hold(o, i, tri, w, n, most / k, stretch);
@@ -560,3 +560,4 @@ PliPointForces *pli_outside_points(PliOutside *o, const double *x, const double 
 }
 
 double pli_outside_measure(const PliOutside *o) { return o->measure; }
+const char *pli_outside_measure_name(const PliOutside *o) { return o->pieces ? "depth" : "distance"; }

@@ -41,6 +41,7 @@ PliIndex pli_outside_capacity(const PliOutside *o);   ///< most points it acts o
 PliPointForces *pli_outside_points(PliOutside *o, const double *x, const double *v);
 /// Target: RMS distance of the skin from what it is drawn to, m. Pieces: deepest contact, m. Of the last force.
 double pli_outside_measure(const PliOutside *o);
+const char *pli_outside_measure_name(const PliOutside *o); ///< "distance" or "depth"
 
 #ifdef __cplusplus
 }

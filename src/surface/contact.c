@@ -166,7 +166,7 @@ bool pli_contact_press(PliContact *c, PliIndex i, const double *x, const double 
     candidate_point(c, i, x, p);
     candidate_velocity(c, i, v, u);
     const double h = c->dt, gap = pli_tool_distance(tool, 0.0, p, n), rate = v3_dot(u, n), end = gap + h * rate;
-    c->touching[i] = end < 0.0;
+    c->touching[i] = gap < 0.0 || end < 0.0;
     if (!c->touching[i]) return false;
     const double k = tool_stiffness(c, tool) * c->area[i];
     double stretch[3] = { 0.0, 0.0, 0.0 }, grip = 0.0;

@@ -8,8 +8,9 @@
 // share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back when
 // others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).
 // With a stiffness: a pressure proportional to depth (penalty), for comparison and for implicit steps. An implicit step takes the
-// pressure at its end: a point presses when it would be inside at the end with the velocity it has, also when it is still outside.
-// Points that only press once they are inside are given the energy of their depth for nothing. Friction
+// pressure at its end: a point presses when it is inside, or would be at the end with the velocity it has. Points that only press
+// once they are inside are given the energy of their depth for nothing; points that do not press where their velocity would lift
+// them out, but gravity does not, are pressed in every other step with twice the weight. Friction
 // is a spring along the surface, as stiff as the pressure, to where the point took hold; it slides at Coulomb's force with the
 // pressure at the start of the step. Rejected: a damper, under which nothing that leans on friction is ever at rest.
 
