@@ -77,7 +77,7 @@ static const PliAttribute frames_rows[] = {
     { "shape", PLI_OPTION, .options = "linear smooth", FIELD(PliFramesDef, shape), .help = "weights of the frames: linear for slender bodies, smooth for blobs" },
     { "support", PLI_REAL, FIELD(PliFramesDef, support), .help = "smooth weights: radius over the distance to neighbouring frames, 1 .. 3" },
     { "materialAware", PLI_BOOL, FIELD(PliFramesDef, material_aware), .help = "distances between frames grow where the material is soft" },
-    { "regions", PLI_INT, FIELD(PliFramesDef, regions), .help = "most integration regions; 0: three a frame" },
+    { "regions", PLI_INT, FIELD(PliFramesDef, regions), .help = "most integration regions; 0: eight a frame" },
     { "linearity", PLI_REAL, FIELD(PliFramesDef, linearity), .help = "regions split until this share of the gradients is not linear" },
     { "antilock", PLI_OPTION, .options = "auto on off", FIELD(PliFramesDef, antilock), .help = "softer volume change inside regions, against locking in bending" },
     { "massBlend", PLI_REAL, FIELD(PliFramesDef, mass_blend), .help = "share of lumped mass in the mass matrix, in (0, 1]" },
