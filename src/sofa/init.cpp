@@ -41,7 +41,10 @@ void initExternalModule() // called more than once: at load, and by every Requir
     if (!first)
         return;
     first = false;
-    ::sofa::helper::system::PluginManager::getInstance().registerPlugin(pliant::MODULE_NAME);
+    // loaded by its path from a folder that SOFA does not search: it knows the plugin, and would only say that it finds no such name
+    auto& manager = ::sofa::helper::system::PluginManager::getInstance();
+    if (!manager.findPlugin(pliant::MODULE_NAME).empty())
+        manager.registerPlugin(pliant::MODULE_NAME);
 }
 
 const char* getModuleName()
