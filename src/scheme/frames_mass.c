@@ -65,10 +65,15 @@ static void lump(PliFrameMass *m, const PliFrameLayout *l)
 static PliStatus fill(PliFrameMass *m, const PliVoxels *v, const PliFrameLayout *l, const PliFramesDef *def, Pairs *pairs)
 {
     const size_t n = m->count;
-    PliIndex frame[PLI_FRAMES_PER_POINT];
-    double phi[PLI_FRAMES_PER_POINT];
     for (PliIndex s = 0; s < v->cell_count; ++s) {
-        const PliIndex k = cell_frames(l, v, s, frame, phi, NULL);
+        PliIndex corner[8], frame[8 * PLI_FRAMES_PER_CORNER], k = 0;
+        pli_voxels_cell_corners(v, s, corner);
+        for (int b = 0; b < 8; ++b)
+            for (PliIndex e = l->phi_first[corner[b]]; e < l->phi_first[corner[b]] + l->phi_count[corner[b]]; ++e) {
+                PliIndex at = 0;
+                while (at < k && frame[at] != l->phi_frame[e]) at++;
+                if (at == k) frame[k++] = l->phi_frame[e];
+            }
         for (PliIndex i = 0; i < k; ++i)
             for (PliIndex j = 0; j < k; ++j) pairs->share[(size_t)frame[i] * n + frame[j]] = 1;
     }
