@@ -327,26 +327,26 @@ static void salad(PliFrameScene *s, const PliHost *host, PliError *err)
     s->mesh = one ? pli_mesh_create(host) : NULL;
     uint64_t seed = 3;
     for (int k = 0; k < 18 && s->mesh; ++k) {
-        const double at[3] = { 1.3 * (k % 3), 1.15 * (k / 9), 1.2 * (k / 3 % 3) };
+        const double at[3] = { 1.3 * (k % 3), 1.2 * (k / 9), 1.2 * (k / 3 % 3) };
         if (append(s->mesh, one, at, 0.6 * (pli_random_unit(&seed) - 0.5), 1.0) != PLI_OK) break;
     }
     pli_mesh_destroy(one);
-    s->steps = 400, s->dt = 0.02;
+    s->steps = 600, s->dt = 0.02;
     s->def.resolution = 80;
     s->def.frame_count = 18 * 30;
     s->def.level_count = 4;
     s->def.level_frames[0] = 1, s->def.level_frames[1] = 18, s->def.level_frames[2] = 18 * 8, s->def.level_frames[3] = 18 * 30;
     s->def.base.material.young = 3e5;
     s->def.base.rayleigh_stiffness = 0.05;
-    s->def.base.criterion.threshold = 1e-4;
+    s->def.base.criterion.threshold = 1e-3;
     wall(s, 0, -0.05, 0, 0, 1, 0);
     wall(s, -0.7, 0, 0, 1, 0.1, 0);
     wall(s, 3.3, 0, 0, -1, 0.1, 0);
     wall(s, 0, 0, -0.7, 0, 0.1, 1);
     wall(s, 0, 0, 3.1, 0, 0.1, -1);
-    s->ball_radius = 0.45; // upper row against lower row
+    s->ball_radius = 0.3; // upper row against lower row
     s->pressure = 3e6;
-    s->drag = 0.5;
+    s->drag = 1.0;
     s->before = falls;
 }
 
