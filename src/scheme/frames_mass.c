@@ -20,7 +20,7 @@ static PliIndex cell_frames(const PliFrameLayout *l, const PliVoxels *v, PliInde
 static void add_cell(PliFrameMass *m, const PliFrameLayout *l, const PliVoxels *v, const Pairs *pairs, PliIndex cell, double weight)
 {
     PliIndex frame[PLI_FRAMES_PER_POINT];
-    double phi[PLI_FRAMES_PER_POINT], grad[PLI_FRAMES_PER_POINT][3], basis[PLI_FRAMES_PER_POINT][4][4], p[3];
+    double phi[PLI_FRAMES_PER_POINT], grad[PLI_FRAMES_PER_POINT][3], basis[PLI_FRAMES_PER_POINT][4][4], turned[PLI_FRAMES_PER_POINT][4][4], p[3];
     const PliIndex n = cell_frames(l, v, cell, frame, phi, grad);
     const double arm = v->h / sqrt(12.0);
     pli_voxels_cell_centre(v, cell, p);
@@ -31,16 +31,17 @@ static void add_cell(PliFrameMass *m, const PliFrameLayout *l, const PliVoxels *
             // the mean over the voxel, in which both factors vary: momentum and mass then agree to the last digit
             basis[k][c][0] = phi[k] * xi + (c < 3 ? arm * arm * grad[k][c] / s : 0.0);
             for (int a = 0; a < 3; ++a) basis[k][c][1 + a] = arm * (grad[k][a] * xi + (a == c ? phi[k] / s : 0.0));
+            for (int a = 0; a < 4; ++a) turned[k][a][c] = basis[k][c][a];
         }
     }
     for (PliIndex i = 0; i < n; ++i)
         for (PliIndex j = i; j < n; ++j) {
             double *b = m->block + 16 * (size_t)pairs->place[(size_t)frame[i] * m->count + frame[j]];
-            for (int c = 0; c < 4; ++c)
-                for (int d = 0; d < 4; ++d) {
-                    const double *f = basis[i][c], *g = basis[j][d];
-                    b[4 * c + d] += weight * (f[0] * g[0] + f[1] * g[1] + f[2] * g[2] + f[3] * g[3]);
-                }
+            const double(*g)[4] = turned[j];
+            for (int c = 0; c < 4; ++c) {
+                const double *f = basis[i][c];
+                for (int d = 0; d < 4; ++d) b[4 * c + d] += weight * (f[0] * g[0][d] + f[1] * g[1][d] + f[2] * g[2][d] + f[3] * g[3][d]);
+            }
         }
 }
 
