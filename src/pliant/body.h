@@ -239,7 +239,7 @@ PLI_API void pli_body_add_dforce(const PliBody *body, const double *dx, double k
 PLI_API void pli_body_add_mass(const PliBody *body, const double *dx, double m, double *df);   ///< df += m M dx
 PLI_API void pli_body_add_gravity(const PliBody *body, double *f);
 PLI_API void pli_body_acceleration(const PliBody *body, const double *f, double *a); ///< a = M^-1 f on active dofs, 0 elsewhere
-PLI_API void pli_body_spread(const PliBody *body, double *x);       ///< passive = W active (+ offset); positions
+PLI_API void pli_body_spread(const PliBody *body, double *x);       ///< passive = W active (+ offset); positions; fixed dofs stay
 PLI_API void pli_body_spread_velocity(const PliBody *body, double *v);
 PLI_API void pli_body_reduce(const PliBody *body, double *f);       ///< active += W^T passive, passive = 0
 PLI_API void pli_body_project(const PliBody *body, double *d);      ///< passive and fixed = 0

@@ -45,6 +45,7 @@ struct PliBody {
     uint8_t *is_fixed;      ///< per dof
     PliIndex *fixed_dof;    ///< the fixed ones
     double *fixed_x, *fixed_v; ///< per dof: place and velocity of the fixed ones, which are the host's, kept while W writes over them
+    double *held; ///< scratch of pli_body_spread: values of the fixed dofs
     PliIndex fixed_count;
     double *element_step;   ///< s, critical step per tetrahedron, once
     PliIndex *tick_scratch; ///< element order while compacting

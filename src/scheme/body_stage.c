@@ -71,12 +71,16 @@ void pli_body_acceleration(const PliBody *b, const double *f, double *a)
 
 void pli_body_spread(const PliBody *b, double *x)
 {
-    if (b->ops->spread) b->ops->spread(b->self, x);
+    if (!b->ops->spread) return;
+    // coefficients that are held stay, or one that becomes active would keep the velocity it was carried with
+    for (PliIndex i = 0; i < b->fixed_count; ++i) v3_copy(b->held + 3 * (size_t)i, x + 3 * (size_t)b->fixed_dof[i]);
+    b->ops->spread(b->self, x);
+    for (PliIndex i = 0; i < b->fixed_count; ++i) v3_copy(x + 3 * (size_t)b->fixed_dof[i], b->held + 3 * (size_t)i);
 }
 
 void pli_body_spread_velocity(const PliBody *b, double *v)
 {
-    if (b->ops->spread) b->ops->spread(b->self, v); // W is linear and its weights do not move with the body
+    pli_body_spread(b, v); // W is linear and its weights do not move with the body
 }
 
 PliRows pli_body_levels(const PliBody *b) { return b->ops->levels(b->self); }

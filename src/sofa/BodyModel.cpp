@@ -7,6 +7,7 @@
 #include <sofa/core/behavior/ProjectiveConstraintSet.h>
 #include <sofa/helper/ScopedAdvancedTimer.h>
 #include <sofa/simulation/AnimateBeginEvent.h>
+#include <sofa/simulation/AnimateEndEvent.h>
 #include <sofa/simulation/MechanicalOperations.h>
 #include <sofa/simulation/Node.h>
 
@@ -372,6 +373,8 @@ void BodyModel::handleEvent(::sofa::core::objectmodel::Event* event)
         return;
     if (::sofa::simulation::AnimateBeginEvent::checkEventType(event))
         adaptNow(static_cast<::sofa::simulation::AnimateBeginEvent*>(event)->getDt());
+    else if (m_route == Route::Stages && ::sofa::simulation::AnimateEndEvent::checkEventType(event))
+        d_steps.setValue(d_steps.getValue() + 1); // nobody else says that a stock solver took a step
 }
 
 /// Levels change here and nowhere else: before collision detection and before any solver looks at the state.

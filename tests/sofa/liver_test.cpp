@@ -73,7 +73,7 @@ TEST_P(Liver, FloorAndMovingTool)
         run.steps(1);
         for (const auto& p : run.x("Body/Skin/points"))
         {
-            through = std::max({ through, floor - double(p[1]) });
+            through = std::max(through, floor - double(p[1]));
             inside = std::max(inside, ball.depth(p));
         }
         through = std::max(through, inside);
@@ -89,9 +89,6 @@ TEST_P(Liver, FloorAndMovingTool)
             pressed = std::max(pressed, number(run, "activeDofs"));
         if (i == 2000)
             after = number(run, "activeDofs");
-        if (getenv("TRACE") && i % 20 == 0)
-            std::printf("%d active %g through %.3f mm inside %.3f mm speed %.3g refined %g\n", i, number(run, "activeDofs"),
-                        1e3 * through, 1e3 * inside, speed, number(run, "refined")), std::fflush(stdout);
     }
     double last = 0.0;
     for (const auto& v : run.v())
@@ -108,7 +105,7 @@ TEST_P(Liver, FloorAndMovingTool)
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Liver,
-                         ::testing::Values(Way{ "penalty_explicit", 0.01, 0.02 }, Way{ "penalty_stock", 0.01, 0.02 },
+                         ::testing::Values(Way{ "penalty_explicit", 0.012, 0.02 }, Way{ "penalty_stock", 0.012, 0.02 },
                                            Way{ "lagrangian_implicit", 0.002, 0.02 }, Way{ "lagrangian_explicit", 0.002, 0.05 },
                                            Way{ "lagrangian_stock", 0.002, 0.02 }),
                          [](const auto& test) { return std::string(test.param.name); });

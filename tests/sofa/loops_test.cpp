@@ -117,4 +117,13 @@ TEST_F(Stock, StatisticsAreReadOnDemand)
     EXPECT_GT(std::stod(run.data("Body/model", "elasticEnergy")->getValueString()), 0.0);
     EXPECT_GT(std::stod(run.data("Body/model", "kineticEnergy")->getValueString()), 0.0);
     EXPECT_GT(std::stoi(run.data("Body/solver", "substeps")->getValueString()), 0);
+
+    Scene stock(root(defaultLoop
+                     + stages(box(3, 0.1), "youngModulus=\"1e4\"",
+                              "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+    stock.steps(5);
+    const double early = std::stod(stock.data("Body/model", "elasticEnergy")->getValueString());
+    stock.steps(5);
+    EXPECT_EQ(stock.data("Body/model", "steps")->getValueString(), "10");
+    EXPECT_GT(std::stod(stock.data("Body/model", "elasticEnergy")->getValueString()), early);
 }
