@@ -95,8 +95,9 @@ static PliTetLodDef soft(void)
     d.base.material = (PliMaterial){ PLI_NEOHOOKEAN, 4000.0, 0.4, 1050.0, 2e-4 };
     d.base.mass_damping = 15.0;
     d.base.criterion.threshold = 0.06;
-    d.base.criterion.coarsen = 0.2;
-    d.base.criterion.interval = 0.02;
+    d.base.criterion.coarsen = 0.15;
+    d.base.criterion.interval = 0.03;
+    d.base.multirate = true;
     d.base.spread = false; // coefficients nobody looks at are not written: the skin is what is drawn
     return d;
 }
