@@ -58,13 +58,21 @@ static double box_distance2(const PliVoxels *v, const PliIndex c[3], const doubl
 double pli_voxels_find(const PliVoxels *v, const double p[3], PliIndex *cell)
 {
     long at[3], far = 0;
+    bool inside = true;
     for (int a = 0; a < 3; ++a) {
         const double s = (p[a] - v->origin[a]) / v->h;
         at[a] = s < 0.0 ? 0 : s >= v->size[a] ? (long)v->size[a] - 1 : (long)s;
+        inside = inside && s - (double)at[a] > 1e-6 && s - (double)at[a] < 1.0 - 1e-6;
         far = v->size[a] > far ? (long)v->size[a] : far;
     }
     double best = INFINITY;
     *cell = PLI_NONE;
+    // well inside a solid cell; on its faces the lowest of the cells that meet there is taken, below
+    const PliIndex here = v->cell_of[lattice_index(v->size, (PliIndex)at[0], (PliIndex)at[1], (PliIndex)at[2])];
+    if (here != PLI_NONE && inside) {
+        *cell = here;
+        return 0.0;
+    }
     // shells of growing Chebyshev radius; one more shell than the first hit needs (times sqrt 3) decides
     for (long r = 0; r <= far; ++r) {
         if (*cell != PLI_NONE && (double)(r - 1) * v->h > sqrt(best)) break;

@@ -22,8 +22,37 @@ struct PliMarch {
     PliIndex *touched; ///< corners to clear before the next run
     PliIndex touched_count;
     uint8_t *allowed; ///< corners of the list of a restricted run
+    uint32_t *blocked; ///< per lattice corner: cells before it along all axes that end a straight line (summed-area table)
     double source[3];
 };
+
+typedef struct Steps {
+    PliIndex n[2]; ///< corners per lattice row and plane
+} Steps;
+
+static Steps corner_steps(const PliVoxels *v)
+{
+    return (Steps){ { v->size[0] + 1, (v->size[0] + 1) * (v->size[1] + 1) } };
+}
+
+// A box without blocked cells is solid and of one slowness: where slownesses change, the cells on both sides have a clear
+// radius of 1.
+static void sum_blocked(PliMarch *m)
+{
+    const PliVoxels *v = m->v;
+    const Steps steps = corner_steps(v);
+    const int least = v->uniform ? 1 : 2;
+    const uint8_t *clear = v->clear;
+    for (PliIndex k = 1; k <= v->size[2]; ++k)
+        for (PliIndex j = 1; j <= v->size[1]; ++j) {
+            uint32_t *row = m->blocked + (size_t)steps.n[1] * k + (size_t)steps.n[0] * j, sum = 0;
+            const uint32_t *below = row - steps.n[0], *behind = row - steps.n[1], *both = behind - steps.n[0];
+            for (PliIndex i = 1; i <= v->size[0]; ++i) {
+                sum += *clear++ < least;
+                row[i] = sum + below[i] + behind[i] - both[i];
+            }
+        }
+}
 
 PliMarch *pli_march_create(const PliVoxels *v)
 {
@@ -38,7 +67,8 @@ PliMarch *pli_march_create(const PliVoxels *v)
     m->heap = PLI_NEW(host, v->corner_count, HeapItem);
     m->touched = PLI_NEW(host, v->corner_count, PliIndex);
     m->allowed = PLI_NEW(host, v->corner_count, uint8_t);
-    if (!m->allowed || !m->distance || !m->slow || !m->done || !m->place || !m->heap || !m->touched) {
+    m->blocked = PLI_NEW(host, v->lattice_corners, uint32_t);
+    if (!m->allowed || !m->blocked || !m->distance || !m->slow || !m->done || !m->place || !m->heap || !m->touched) {
         pli_march_destroy(m);
         return NULL;
     }
@@ -49,6 +79,7 @@ PliMarch *pli_march_create(const PliVoxels *v)
         for (int b = 0; b < 8; ++b)
             if (v->slowness[s] < m->slow[k[b]]) m->slow[k[b]] = v->slowness[s];
     }
+    sum_blocked(m);
     return m;
 }
 
@@ -64,6 +95,7 @@ void pli_march_destroy(PliMarch *m)
     PLI_FREE(&host, m->heap, n);
     PLI_FREE(&host, m->touched, n);
     PLI_FREE(&host, m->allowed, n);
+    PLI_FREE(&host, m->blocked, m->v->lattice_corners);
     PLI_FREE(&host, m, 1);
 }
 
@@ -183,15 +215,6 @@ static PliIndex heap_pop(PliMarch *m)
     return top;
 }
 
-typedef struct Steps {
-    PliIndex n[2]; ///< corners per lattice row and plane
-} Steps;
-
-static Steps corner_steps(const PliVoxels *v)
-{
-    return (Steps){ { v->size[0] + 1, (v->size[0] + 1) * (v->size[1] + 1) } };
-}
-
 // Neighbour of a used corner along axis a (side 0 or 1), or PLI_NONE. Two used corners one step apart always share a solid
 // cell or are both on the body; a missing shared cell would only shorten a detour of less than a voxel.
 static PliIndex neighbour(const PliVoxels *v, Steps s, PliIndex corner, int axis, int side)
@@ -266,11 +289,70 @@ static void spread_from(PliMarch *m, Steps steps, PliIndex corner, double radius
         }
 }
 
+// A source and how far it looks, in lattice units.
+typedef struct Source {
+    double s[3], reach, around;
+    float slow;
+} Source;
+
 // Settles a corner the source sees.
-static void look_at(PliMarch *m, PliIndex corner, const double q[3], const double s[3], double reach, float slow, double around)
+static void look_at(PliMarch *m, const Source *from, PliIndex corner, const double q[3], bool open)
 {
-    const double d = v3_distance(q, s);
-    if (d <= reach && sees(m->v, q, s, slow, around)) settle(m, corner, d * m->v->h * (double)slow);
+    const double d = v3_distance(q, from->s);
+    if (d <= from->reach && (open || sees(m->v, q, from->s, from->slow, from->around))) settle(m, corner, d * m->v->h * (double)from->slow);
+}
+
+// True when nothing in the box of a source and some corners can end a straight line.
+static bool box_open(const PliMarch *m, const double s[3], const PliIndex low[3], const PliIndex high[3])
+{
+    const PliVoxels *v = m->v;
+    const Steps steps = corner_steps(v);
+    size_t a[2][3];
+    for (int k = 0; k < 3; ++k) {
+        if (!(s[k] >= 0.0 && s[k] <= v->size[k])) return false;
+        PliIndex first = (PliIndex)s[k], last = (PliIndex)ceil(s[k]);
+        first = low[k] < first ? low[k] : first;
+        last = high[k] > last ? high[k] : last;
+        if (first == last) last++; // a plane of corners: the cells on one side of it
+        if (last > v->size[k]) return false;
+        const size_t step = k == 0 ? 1 : steps.n[k - 1];
+        a[0][k] = step * first, a[1][k] = step * last;
+    }
+    uint32_t sum = 0;
+    for (int b = 0; b < 8; ++b) {
+        const uint32_t part = m->blocked[a[b & 1][0] + a[b >> 1 & 1][1] + a[b >> 2][2]];
+        sum += (b == 7 || b == 1 || b == 2 || b == 4) ? part : 0U - part;
+    }
+    return sum == 0;
+}
+
+// Looks at listed corners, a few at a time: neighbours in the list are near each other, so one box often shows that all are
+// seen.
+static void look_at_list(PliMarch *m, const Source *from, const PliIndex *list, PliIndex list_count)
+{
+    enum { TOGETHER = 64 };
+    const Steps steps = corner_steps(m->v);
+    PliIndex q[TOGETHER][3], row = 0, plane = 0, row_first = 0, plane_first = 0;
+    for (PliIndex first = 0; first < list_count; first += TOGETHER) {
+        const PliIndex count = list_count - first < TOGETHER ? list_count - first : TOGETHER;
+        PliIndex low[3] = { PLI_NONE, PLI_NONE, PLI_NONE }, high[3] = { 0, 0, 0 };
+        for (PliIndex i = 0; i < count; ++i) {
+            const PliIndex at = m->v->corner[list[first + i]];
+            if (at < plane_first || at >= plane_first + steps.n[1]) plane = at / steps.n[1], plane_first = plane * steps.n[1], row_first = PLI_NONE;
+            if (at < row_first || at >= row_first + steps.n[0]) row = (at - plane_first) / steps.n[0], row_first = plane_first + row * steps.n[0];
+            q[i][0] = at - row_first, q[i][1] = row, q[i][2] = plane;
+            for (int a = 0; a < 3; ++a) {
+                low[a] = q[i][a] < low[a] ? q[i][a] : low[a];
+                high[a] = q[i][a] > high[a] ? q[i][a] : high[a];
+            }
+        }
+        const bool open = box_open(m, from->s, low, high);
+        for (PliIndex i = 0; i < count; ++i) {
+            const double p[3] = { q[i][0], q[i][1], q[i][2] };
+            m->allowed[list[first + i]] = 1;
+            look_at(m, from, list[first + i], p, open);
+        }
+    }
 }
 
 const double *pli_march_from(PliMarch *m, const double p[3], double radius, const PliIndex *list, PliIndex list_count)
@@ -279,18 +361,12 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
     const Steps steps = corner_steps(v);
     clear_march(m);
     v3_copy(m->source, p);
-    const float slow = v->uniform ? v->slowness[0] : slowness_at(v, p);
-    double s[3];
-    to_lattice(v, p, s);
-    const double reach = radius / (v->h * (double)slow);
-    const int clear = clear_at(v, s, slow);
-    const double around = clear > 0 ? clear - 1 : 0;
-    for (PliIndex i = 0; list && i < list_count; ++i) {
-        const PliIndex at = v->corner[list[i]];
-        const double q[3] = { at % steps.n[0], at % steps.n[1] / steps.n[0], at / steps.n[1] };
-        m->allowed[list[i]] = 1;
-        look_at(m, list[i], q, s, reach, slow, around);
-    }
+    Source from = { .slow = v->uniform ? v->slowness[0] : slowness_at(v, p) };
+    to_lattice(v, p, from.s);
+    const double *s = from.s, reach = from.reach = radius / (v->h * (double)from.slow);
+    const int clear = clear_at(v, s, from.slow);
+    from.around = clear > 0 ? clear - 1 : 0;
+    if (list) look_at_list(m, &from, list, list_count);
     PliIndex low[3], high[3];
     for (int a = 0; a < 3; ++a) {
         low[a] = s[a] - reach <= 0.0 ? 0 : (PliIndex)ceil(s[a] - reach);
@@ -299,9 +375,13 @@ const double *pli_march_from(PliMarch *m, const double p[3], double radius, cons
     for (PliIndex k = low[2]; !list && k <= high[2]; ++k)
         for (PliIndex j = low[1]; j <= high[1]; ++j) {
             const PliIndex *row = v->corner_of + (size_t)steps.n[1] * k + (size_t)steps.n[0] * j;
-            for (PliIndex i = low[0]; i <= high[0]; ++i) {
+            PliIndex first = low[0], last = high[0];
+            while (first < last && row[first] == PLI_NONE) first++;
+            while (last > first && row[last] == PLI_NONE) last--;
+            const bool open = box_open(m, s, (PliIndex[3]){ first, j, k }, (PliIndex[3]){ last, j, k });
+            for (PliIndex i = first; i <= last; ++i) {
                 const double q[3] = { i, j, k };
-                if (row[i] != PLI_NONE) look_at(m, row[i], q, s, reach, slow, around);
+                if (row[i] != PLI_NONE) look_at(m, &from, row[i], q, open);
             }
         }
     const uint8_t *allowed = list ? m->allowed : NULL;
