@@ -5,10 +5,20 @@
 #include "base/vec.h"
 #include "scheme/frames_regions.h"
 
+/// Blocks of the pairs i <= j of frames that meet in a voxel, in the order in which they were met.
 typedef struct Pairs {
-    uint8_t *share;  ///< [count, count]: frames that meet in a voxel
-    PliIndex *place; ///< [count, count]: block of the pair
+    PliIndex *place;      ///< [count, count]: block of the pair or PLI_NONE
+    double (*block)[16];
+    size_t count, capacity;
 } Pairs;
+
+static PliStatus meet(const PliHost *host, Pairs *p, PliIndex *place)
+{
+    if (p->count == p->capacity && !pli_grow(host, (void **)&p->block, &p->capacity, sizeof *p->block)) return PLI_OUT_OF_MEMORY;
+    memset(p->block[p->count], 0, sizeof *p->block);
+    *place = (PliIndex)p->count++;
+    return PLI_OK;
+}
 
 static PliIndex cell_frames(const PliFrameLayout *l, const PliVoxels *v, PliIndex cell, PliIndex *frame, double *phi, double (*grad)[3])
 {
@@ -17,7 +27,7 @@ static PliIndex cell_frames(const PliFrameLayout *l, const PliVoxels *v, PliInde
 }
 
 // The moment of a voxel about its centre, h^2/12, is kept: affine velocities then have the kinetic energy of the solid voxels.
-static void add_cell(PliFrameMass *m, const PliFrameLayout *l, const PliVoxels *v, const Pairs *pairs, PliIndex cell, double weight)
+static PliStatus add_cell(const PliFrameLayout *l, const PliVoxels *v, Pairs *pairs, PliIndex cell, double weight)
 {
     PliIndex frame[PLI_FRAMES_PER_POINT];
     double phi[PLI_FRAMES_PER_POINT], grad[PLI_FRAMES_PER_POINT][3], basis[PLI_FRAMES_PER_POINT][4][4], turned[PLI_FRAMES_PER_POINT][4][4], p[3];
@@ -36,13 +46,16 @@ static void add_cell(PliFrameMass *m, const PliFrameLayout *l, const PliVoxels *
     }
     for (PliIndex i = 0; i < n; ++i)
         for (PliIndex j = i; j < n; ++j) {
-            double *b = m->block + 16 * (size_t)pairs->place[(size_t)frame[i] * m->count + frame[j]];
+            PliIndex *place = &pairs->place[(size_t)frame[i] * l->count + frame[j]];
+            if (*place == PLI_NONE && meet(&l->host, pairs, place) != PLI_OK) return PLI_OUT_OF_MEMORY;
+            double *b = pairs->block[*place];
             const double(*g)[4] = turned[j];
             for (int c = 0; c < 4; ++c) {
                 const double *f = basis[i][c];
                 for (int d = 0; d < 4; ++d) b[4 * c + d] += weight * (f[0] * g[0][d] + f[1] * g[1][d] + f[2] * g[2][d] + f[3] * g[3][d]);
             }
         }
+    return PLI_OK;
 }
 
 // Frames i and j summed over j with an affine partner: int rho phi_i xi_c f for f = xi_d or 1, exact because sum phi_j = 1.
@@ -63,42 +76,38 @@ static void lump(PliFrameMass *m, const PliFrameLayout *l)
     }
 }
 
-static PliStatus fill(PliFrameMass *m, const PliVoxels *v, const PliFrameLayout *l, const PliFramesDef *def, Pairs *pairs)
+// Rows of blocks with ascending columns, both triangles. Every frame has a block of its own, reached or not.
+static PliStatus make_rows(PliFrameMass *m, const Pairs *pairs)
 {
     const size_t n = m->count;
-    for (PliIndex s = 0; s < v->cell_count; ++s) {
-        PliIndex corner[8], frame[8 * PLI_FRAMES_PER_CORNER], k = 0;
-        pli_voxels_cell_corners(v, s, corner);
-        for (int b = 0; b < 8; ++b)
-            for (PliIndex e = l->phi_first[corner[b]]; e < l->phi_first[corner[b]] + l->phi_count[corner[b]]; ++e) {
-                PliIndex at = 0;
-                while (at < k && frame[at] != l->phi_frame[e]) at++;
-                if (at == k) frame[k++] = l->phi_frame[e];
-            }
-        for (PliIndex i = 0; i < k; ++i)
-            for (PliIndex j = 0; j < k; ++j) pairs->share[(size_t)frame[i] * n + frame[j]] = 1;
-    }
     for (size_t i = 0; i < n; ++i) {
-        pairs->share[i * n + i] = 1;
         m->first[i + 1] = m->first[i];
-        for (size_t j = 0; j < n; ++j) m->first[i + 1] += pairs->share[i * n + j];
+        for (size_t j = 0; j < n; ++j) m->first[i + 1] += i == j || pairs->place[i < j ? i * n + j : j * n + i] != PLI_NONE;
     }
     m->capacity = m->first[n];
     m->column = PLI_NEW(&m->host, m->capacity, PliIndex);
     m->block = PLI_NEW(&m->host, 16 * m->capacity, double);
     if (!m->column || !m->block) return PLI_OUT_OF_MEMORY;
     for (size_t i = 0, at = 0; i < n; ++i)
-        for (size_t j = 0; j < n; ++j)
-            if (pairs->share[i * n + j]) pairs->place[i * n + j] = (PliIndex)at, m->column[at++] = (PliIndex)j;
-    const double unit = def->base.material.density * v->h * v->h * v->h * v->fill;
-    for (PliIndex s = 0; s < v->cell_count; ++s) add_cell(m, l, v, pairs, s, unit * (double)v->density[s]);
-    for (size_t i = 0; i < n; ++i)
-        for (PliIndex k = m->first[i]; k < m->first[i + 1]; ++k) {
-            if (m->column[k] >= i) continue;
-            const double *b = m->block + 16 * (size_t)pairs->place[m->column[k] * n + i];
-            for (int c = 0; c < 4; ++c)
-                for (int d = 0; d < 4; ++d) m->block[16 * (size_t)k + 4 * c + d] = b[4 * d + c];
+        for (size_t j = 0; j < n; ++j) {
+            const PliIndex place = pairs->place[i < j ? i * n + j : j * n + i];
+            if (i != j && place == PLI_NONE) continue;
+            for (int e = 0; e < 16 && place != PLI_NONE; ++e)
+                m->block[16 * at + (size_t)e] = pairs->block[place][i <= j ? e : 4 * (e % 4) + e / 4];
+            m->column[at++] = (PliIndex)j;
         }
+    return PLI_OK;
+}
+
+static PliStatus fill(PliFrameMass *m, const PliVoxels *v, const PliFrameLayout *l, const PliFramesDef *def, Pairs *pairs)
+{
+    const size_t n = m->count;
+    const double unit = def->base.material.density * v->h * v->h * v->h * v->fill;
+    PliStatus status = PLI_OK;
+    memset(pairs->place, 0xff, n * n * sizeof *pairs->place);
+    for (PliIndex s = 0; s < v->cell_count && status == PLI_OK; ++s) status = add_cell(l, v, pairs, s, unit * (double)v->density[s]);
+    if (status == PLI_OK) status = make_rows(m, pairs);
+    if (status != PLI_OK) return status;
     lump(m, l);
     // frames times linear hats have one exactly massless and forceless combination: a little of the lumped mass removes it
     for (size_t i = 0; i < n; ++i)
@@ -114,8 +123,8 @@ PliFrameMass *pli_frame_mass_create(const PliHost *host, const PliVoxels *v, con
 {
     const size_t n = l->count;
     PliFrameMass *m = PLI_NEW(host, 1, PliFrameMass);
-    Pairs pairs = { PLI_NEW(host, n * n, uint8_t), PLI_NEW(host, n * n, PliIndex) };
-    PliStatus status = m && pairs.share && pairs.place ? PLI_OK : PLI_OUT_OF_MEMORY;
+    Pairs pairs = { .place = PLI_NEW(host, n * n, PliIndex) };
+    PliStatus status = m && pairs.place ? PLI_OK : PLI_OUT_OF_MEMORY;
     if (m) {
         m->host = *host;
         m->count = l->count;
@@ -124,8 +133,8 @@ PliFrameMass *pli_frame_mass_create(const PliHost *host, const PliVoxels *v, con
         if (!m->first || !m->lumped) status = PLI_OUT_OF_MEMORY;
     }
     if (status == PLI_OK) status = fill(m, v, l, def, &pairs);
-    PLI_FREE(host, pairs.share, n * n);
     PLI_FREE(host, pairs.place, n * n);
+    pli_free(host, pairs.block, pairs.capacity, sizeof *pairs.block);
     if (status != PLI_OK) {
         pli_frame_mass_destroy(m);
         pli_refuse(err, status, "no memory for the mass of %u frames", l->count);

@@ -67,8 +67,17 @@ static PliStatus shapes_init(Shapes *s)
 // Owner of a corner from the coarse grid: that of the nearest corner of the coarse cell it lies in.
 static PliIndex owner_at(const PliVoxels *coarse, const PliIndex *owner, const double p[3])
 {
-    PliIndex cell, k[8], best = 0;
+    PliIndex cell, k[8], best = 0, near[3], at[3];
     double least = INFINITY, q[3];
+    for (int a = 0; a < 3; ++a) {
+        const double s = (p[a] - coarse->origin[a]) / coarse->h;
+        near[a] = (PliIndex)ceil(s - 0.5), at[a] = (PliIndex)s;
+    }
+    if (coarse->cell_of[at[0] + coarse->size[0] * (at[1] + coarse->size[1] * at[2])] != PLI_NONE) {
+        best = owner[coarse->corner_of[near[0] + (coarse->size[0] + 1) * (near[1] + (coarse->size[1] + 1) * near[2])]];
+        if (best != PLI_NONE) return best;
+    }
+    best = 0;
     pli_voxels_find(coarse, p, &cell);
     pli_voxels_cell_corners(coarse, cell, k);
     for (int b = 0; b < 8; ++b) {
@@ -200,24 +209,30 @@ static void set_scales(Shapes *s, double support)
     }
 }
 
-// Weights of the near frames at corner c of the cell of `owner`.
-static void weigh(const Shapes *s, PliIndex owner, PliIndex c, bool smooth, const double *pair, double *w)
+// Weights of the near frames at corner c of the cell of `owner`. `half` holds 1/(2 apart^2) for each pair (0: the nearer one
+// takes all, negative: the pair does not meet).
+static void weigh(const Shapes *s, PliIndex owner, PliIndex c, bool smooth, const double *half, double *w)
 {
     const PliIndex count = s->near_count[owner], size = s->cell_first[owner + 1] - s->cell_first[owner];
     const PliIndex *near = s->near + (size_t)owner * NEAR_MAX;
     const float *d = s->d + s->d_first[owner] + c;
-    double sum = 0.0;
+    double sum = 0.0, square[NEAR_MAX];
+    for (PliIndex a = 0; a < count; ++a) square[a] = (double)d[(size_t)a * size] * (double)d[(size_t)a * size];
     for (PliIndex a = 0; a < count; ++a) {
-        const double da = (double)d[(size_t)a * size];
         w[a] = 0.0;
-        if (!isfinite(da)) continue;
+        if (!isfinite(square[a])) continue;
         if (smooth) {
-            const double q = da / s->radius[near[a]];
+            const double q = (double)d[(size_t)a * size] / s->radius[near[a]];
             if (q < 1.0) w[a] = (1.0 - q) * (1.0 - q) * (1.0 - q) * (1.0 - q) * (4.0 * q + 1.0);
         } else {
-            w[a] = 1.0;
-            for (PliIndex b = 0; b < count && w[a] > 0.0; ++b)
-                if (b != a && pair[a * NEAR_MAX + b] < INFINITY) w[a] = fmin(w[a], pli_bisector(da, (double)d[(size_t)b * size], pair[a * NEAR_MAX + b]));
+            const double *row = half + a * NEAR_MAX;
+            double share = 1.0;
+            for (PliIndex b = 0; b < count && share > 0.0; ++b) { // pli_bisector without its division
+                if (b == a || row[b] < 0.0) continue;
+                const double other = row[b] > 0.0 ? 0.5 + (square[b] - square[a]) * row[b] : square[a] <= square[b] ? 1.0 : 0.0;
+                share = other < share ? other : share;
+            }
+            w[a] = share;
         }
         if (w[a] < 1e-7) w[a] = 0.0;
         sum += w[a];
@@ -248,23 +263,26 @@ static PliStatus store(Shapes *s, bool smooth)
 {
     PliFrameLayout *l = s->l;
     const PliIndex n = l->count;
-    double *pair = PLI_NEW(s->host, (size_t)NEAR_MAX * NEAR_MAX, double), w[NEAR_MAX];
+    double *half = PLI_NEW(s->host, (size_t)NEAR_MAX * NEAR_MAX, double), w[NEAR_MAX];
     size_t used = 0, capacity = 0;
-    PliStatus status = pair ? PLI_OK : PLI_OUT_OF_MEMORY;
+    PliStatus status = half ? PLI_OK : PLI_OUT_OF_MEMORY;
     for (PliIndex o = 0; status == PLI_OK && o < n; ++o) {
         const PliIndex count = s->near_count[o], size = s->cell_first[o + 1] - s->cell_first[o];
         const PliIndex *near = s->near + (size_t)o * NEAR_MAX;
         PliIndex order[NEAR_MAX];
         for (PliIndex a = 0; a < count; ++a) {
-            for (PliIndex b = 0; b < count; ++b)
-                pair[a * NEAR_MAX + b] = near[a] == o || near[b] == o || s->adjacent[(size_t)near[a] * n + near[b]] ? apart(s, near[a], near[b]) : INFINITY;
+            for (PliIndex b = 0; b < count; ++b) {
+                const bool meet = near[a] == o || near[b] == o || s->adjacent[(size_t)near[a] * n + near[b]];
+                const double between = meet ? apart(s, near[a], near[b]) : INFINITY;
+                half[a * NEAR_MAX + b] = !isfinite(between) ? -1.0 : between > 0.0 ? 0.5 / (between * between) : 0.0;
+            }
             PliIndex k = a; // ascending frames
             for (; k > 0 && near[order[k - 1]] > near[a]; --k) order[k] = order[k - 1];
             order[k] = a;
         }
         for (PliIndex c = 0; status == PLI_OK && c < size; ++c) {
             const PliIndex corner = s->cell_corner[s->cell_first[o] + c];
-            weigh(s, o, c, smooth, pair, w);
+            weigh(s, o, c, smooth, half, w);
             trim(w, count);
             while (used + PLI_FRAMES_PER_CORNER > l->phi_capacity && status == PLI_OK)
                 if (!pli_grow(s->host, (void **)&l->phi_frame, &capacity, sizeof *l->phi_frame) ||
@@ -280,7 +298,7 @@ static PliStatus store(Shapes *s, bool smooth)
             l->phi_count[corner] = (uint8_t)(used - l->phi_first[corner]);
         }
     }
-    PLI_FREE(s->host, pair, (size_t)NEAR_MAX * NEAR_MAX);
+    PLI_FREE(s->host, half, (size_t)NEAR_MAX * NEAR_MAX);
     return status;
 }
 
@@ -310,8 +328,11 @@ PliIndex pli_frame_shape(const PliFrameLayout *l, const PliVoxels *v, PliIndex c
     for (int b = 0; b < 8; ++b) {
         double f[3], df[3];
         for (int a = 0; a < 3; ++a) f[a] = b >> a & 1 ? t[a] : 1.0 - t[a], df[a] = (b >> a & 1 ? 1.0 : -1.0) / v->h;
+        const double value = f[0] * f[1] * f[2];
+        const double slope[3] = { df[0] * f[1] * f[2], f[0] * df[1] * f[2], f[0] * f[1] * df[2] };
+        const double twist[3] = { f[0] * df[1] * df[2], df[0] * f[1] * df[2], df[0] * df[1] * f[2] };
+        PliIndex at = 0; // frames of a corner ascend, so the search goes on where the last one ended
         for (PliIndex e = l->phi_first[k[b]]; e < l->phi_first[k[b]] + l->phi_count[k[b]]; ++e) {
-            PliIndex at = 0;
             while (at < count && frame[at] < l->phi_frame[e]) at++;
             if (at == count || frame[at] != l->phi_frame[e]) {
                 if (count == PLI_FRAMES_PER_POINT) continue;
@@ -326,17 +347,9 @@ PliIndex pli_frame_shape(const PliFrameLayout *l, const PliVoxels *v, PliIndex c
                 if (mixed) memset(mixed[at], 0, sizeof *mixed);
             }
             const double p = l->phi[e];
-            phi[at] += p * f[0] * f[1] * f[2];
-            if (grad) {
-                grad[at][0] += p * df[0] * f[1] * f[2];
-                grad[at][1] += p * f[0] * df[1] * f[2];
-                grad[at][2] += p * f[0] * f[1] * df[2];
-            }
-            if (mixed) {
-                mixed[at][0] += p * f[0] * df[1] * df[2];
-                mixed[at][1] += p * df[0] * f[1] * df[2];
-                mixed[at][2] += p * df[0] * df[1] * f[2];
-            }
+            phi[at] += p * value;
+            if (grad) v3_madd(grad[at], p, slope);
+            if (mixed) v3_madd(mixed[at], p, twist);
         }
     }
     return count;
