@@ -45,8 +45,8 @@ typedef struct Splitter {
     size_t entry_count, entry_capacity;
     PliIndex *slot; ///< frame -> slot in the piece at hand
     PliIndex *list; ///< slot -> frame
-    PliFit *fit;    ///< per bin
-    double *value;  ///< per bin: [slots, 12, 4]
+    PliFit *fit;    ///< per axis and bin
+    double *value;  ///< per axis and bin: [slots, 12, 4]
     size_t value_capacity;
     Piece *piece;
     PliIndex piece_count, piece_capacity;
@@ -143,34 +143,46 @@ static PliStatus gather_cells(Splitter *s)
 
 // ---- fits -----------------------------------------------------------------------------------------------------------------
 
-// Adds a cell to a bin. Values are the gradients of the four basis functions of each frame, times the frame's scale so that
-// all are of order one; positions are relative to `origin` for the sake of digits.
-static void add_to_bin(const Splitter *s, const Cell *cell, const double origin[3], PliFit *fit, double *value)
+// What frame entry e of a cell adds to the moments of its 12 values: the gradients of the four basis functions, times the
+// frame's scale so that all are of order one. p is the place of the cell relative to the origin of the sums, for the sake of
+// digits. @return what it adds to the square.
+static double entry_moments(const Splitter *s, const Cell *cell, PliIndex e, const double p[3], double out[12][4])
 {
-    const double w = cell->weight, spread = s->spread;
-    double p[3];
-    v3_sub(p, cell->p, origin);
-    pli_fit_place(fit, w, p, spread);
-    for (PliIndex e = cell->first; e < cell->first + cell->count; ++e) {
-        const PliIndex i = s->frame[e];
-        const double *sh = s->shape[e], size = s->l->scale[i];
-        const double second[3][3] = { { 0.0, sh[6], sh[5] }, { sh[6], 0.0, sh[4] }, { sh[5], sh[4], 0.0 } };
-        double (*v)[4] = (double (*)[4])(value + 48 * (size_t)s->slot[i]);
-        for (int c = 0; c < 4; ++c) {
-            const double xi = c < 3 ? (cell->p[c] - s->l->x[3 * (size_t)i + c]) / size : 1.0;
-            for (int k = 0; k < 3; ++k) {
-                // g = d_k (phi xi_c); its slope inside the voxel enters the moments as the voxel's own extent
-                const double y = size * (sh[1 + k] * xi + (c == k ? sh[0] / size : 0.0)) + (c < 3 ? spread * second[k][c] : 0.0);
-                double inner = 0.0;
-                pli_fit_value(v[3 * c + k], w, p, y);
-                for (int m = 0; m < 3; ++m) {
-                    const double slope = size * (second[k][m] * xi + (c == m ? sh[1 + k] / size : 0.0) + (c == k ? sh[1 + m] / size : 0.0));
-                    v[3 * c + k][1 + m] += w * spread * slope;
-                    inner += slope * slope;
-                }
-                fit->square += w * (y * y + spread * inner);
+    const PliIndex i = s->frame[e];
+    const double w = cell->weight, spread = s->spread, *sh = s->shape[e], size = s->l->scale[i];
+    const double second[3][3] = { { 0.0, sh[6], sh[5] }, { sh[6], 0.0, sh[4] }, { sh[5], sh[4], 0.0 } };
+    double square = 0.0;
+    for (int c = 0; c < 4; ++c) {
+        const double arm = c < 3 ? cell->p[c] - s->l->x[3 * (size_t)i + c] : size; // size times the coordinate in the frame
+        for (int k = 0; k < 3; ++k) {
+            // g = d_k (phi xi_c); its slope inside the voxel enters the moments as the voxel's own extent
+            const double y = sh[1 + k] * arm + (c == k ? sh[0] : 0.0) + (c < 3 ? spread * second[k][c] : 0.0);
+            double *v = out[3 * c + k], inner = 0.0;
+            v[0] = w * y;
+            for (int m = 0; m < 3; ++m) {
+                const double slope = second[k][m] * arm + (c == m ? sh[1 + k] : 0.0) + (c == k ? sh[1 + m] : 0.0);
+                v[1 + m] = w * (y * p[m] + spread * slope);
+                inner += slope * slope;
             }
+            square += w * (y * y + spread * inner);
         }
+    }
+    return square;
+}
+
+static void add_moments(double *value, const double moments[12][4])
+{
+    for (int k = 0; k < 48; ++k) value[k] += moments[k / 4][k % 4];
+}
+
+static void add_cell(const Splitter *s, const Cell *cell, const double origin[3], PliFit *fit, double *value)
+{
+    double p[3], moments[12][4];
+    v3_sub(p, cell->p, origin);
+    pli_fit_place(fit, cell->weight, p, s->spread);
+    for (PliIndex e = cell->first; e < cell->first + cell->count; ++e) {
+        fit->square += entry_moments(s, cell, e, p, moments);
+        add_moments(value + 48 * (size_t)s->slot[s->frame[e]], moments);
     }
 }
 
@@ -230,7 +242,7 @@ static PliStatus judge(Splitter *s, Piece *p)
     piece_origin(s, p, origin);
     memset(s->fit, 0, sizeof *s->fit);
     memset(s->value, 0, 48 * (size_t)slots * sizeof *s->value);
-    for (PliIndex q = p->first; q < p->first + p->count; ++q) add_to_bin(s, &s->cell[s->order[q]], origin, s->fit, s->value);
+    for (PliIndex q = p->first; q < p->first + p->count; ++q) add_cell(s, &s->cell[s->order[q]], origin, s->fit, s->value);
     p->residual = residual_of(s->fit, s->value, slots);
     p->square = s->fit->square;
     p->frame_count = slots;
@@ -241,55 +253,86 @@ static PliStatus judge(Splitter *s, Piece *p)
 typedef struct Cutting {
     int axis;
     PliIndex at; ///< cells with lattice place below this go left
-    double left;
 } Cutting;
 
-// The best plane along one axis: bins of layers, running sums from both ends.
-static PliStatus try_axis(Splitter *s, const Piece *p, int axis, PliIndex slots, const double origin[3], double *best, Cutting *cut)
+/// Layers of cells along one axis, in bins.
+typedef struct Bins {
+    PliIndex low, layers, count; ///< first layer, layers, bins
+    PliFit *fit;                 ///< [count + 1]
+    double *value;               ///< [count + 1, slots, 12, 4]
+} Bins;
+
+static PliIndex bin_of(const Bins *b, PliIndex at) { return (PliIndex)((uint64_t)(at - b->low) * b->count / b->layers); }
+
+// Sums the cells of a piece in the bins of all three axes at once: finding out what a cell adds costs more than adding it.
+static PliStatus fill_bins(Splitter *s, const Piece *p, PliIndex slots, const double origin[3], Bins bins[3])
 {
-    PliIndex low = PLI_NONE, high = 0;
-    for (PliIndex q = p->first; q < p->first + p->count; ++q) {
-        const PliIndex at = s->cell[s->order[q]].at[axis];
-        low = at < low ? at : low, high = at > high ? at : high;
-    }
-    const PliIndex layers = high - low + 1;
-    PliIndex bins = slots < 32 ? BINS_MAX : 4096 / slots < 8 ? 8 : 4096 / slots;
-    if (bins > layers) bins = layers;
-    if (bins > BINS_MAX) bins = BINS_MAX;
-    if (bins < 2) return PLI_OK;
     const size_t width = 48 * (size_t)slots;
-    const PliStatus status = reserve_values(s, width * (bins + 1));
+    size_t total = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        PliIndex low = PLI_NONE, high = 0, count = slots < 32 ? BINS_MAX : 4096 / slots < 8 ? 8 : 4096 / slots;
+        for (PliIndex q = p->first; q < p->first + p->count; ++q) {
+            const PliIndex at = s->cell[s->order[q]].at[axis];
+            low = at < low ? at : low, high = at > high ? at : high;
+        }
+        const PliIndex layers = high - low + 1;
+        if (count > layers) count = layers;
+        if (count > BINS_MAX) count = BINS_MAX;
+        bins[axis] = (Bins){ low, layers, count, s->fit + axis * (BINS_MAX + 1), NULL };
+        total += width * (count + 1);
+    }
+    const PliStatus status = reserve_values(s, total);
     if (status != PLI_OK) return status;
-    memset(s->fit, 0, (bins + 1) * sizeof *s->fit);
-    memset(s->value, 0, width * (bins + 1) * sizeof *s->value);
+    memset(s->value, 0, total * sizeof *s->value);
+    memset(s->fit, 0, 3 * (BINS_MAX + 1) * sizeof *s->fit);
+    bins[0].value = s->value;
+    for (int axis = 1; axis < 3; ++axis) bins[axis].value = bins[axis - 1].value + width * (bins[axis - 1].count + 1);
     for (PliIndex q = p->first; q < p->first + p->count; ++q) {
         const Cell *c = &s->cell[s->order[q]];
-        const PliIndex b = (PliIndex)((uint64_t)(c->at[axis] - low) * bins / layers);
-        add_to_bin(s, c, origin, &s->fit[b], s->value + width * b);
-    }
-    // bin b becomes the sum of bins up to b; the last place holds the rest
-    for (PliIndex b = 1; b < bins; ++b) {
-        for (int k = 0; k < 10; ++k) s->fit[b].m[k] += s->fit[b - 1].m[k];
-        s->fit[b].square += s->fit[b - 1].square;
-        for (size_t k = 0; k < width; ++k) s->value[width * b + k] += s->value[width * (b - 1) + k];
-    }
-    PliFit *rest = &s->fit[bins];
-    double *rest_value = s->value + width * bins;
-    for (PliIndex b = 0; b + 1 < bins; ++b) {
-        for (int k = 0; k < 10; ++k) rest->m[k] = s->fit[bins - 1].m[k] - s->fit[b].m[k];
-        rest->square = s->fit[bins - 1].square - s->fit[b].square;
-        for (size_t k = 0; k < width; ++k) rest_value[k] = s->value[width * (bins - 1) + k] - s->value[width * b + k];
-        const double left = residual_of(&s->fit[b], s->value + width * b, slots);
-        const double sum = left + residual_of(rest, rest_value, slots);
-        if (sum < *best * (1.0 - 1e-9)) {
-            // first layer whose bin lies beyond b
-            PliIndex at = low;
-            while ((uint64_t)(at - low) * bins / layers <= b) at++;
-            *best = sum;
-            *cut = (Cutting){ axis, at, left };
+        double place[3], moments[12][4], *value[3];
+        PliFit one = { 0 };
+        v3_sub(place, c->p, origin);
+        pli_fit_place(&one, c->weight, place, s->spread);
+        for (int axis = 0; axis < 3; ++axis) value[axis] = bins[axis].value + width * bin_of(&bins[axis], c->at[axis]);
+        for (PliIndex e = c->first; e < c->first + c->count; ++e) {
+            one.square += entry_moments(s, c, e, place, moments);
+            for (int axis = 0; axis < 3; ++axis) add_moments(value[axis] + 48 * (size_t)s->slot[s->frame[e]], moments);
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            PliFit *fit = &bins[axis].fit[bin_of(&bins[axis], c->at[axis])];
+            for (int k = 0; k < 10; ++k) fit->m[k] += one.m[k];
+            fit->square += one.square;
         }
     }
     return PLI_OK;
+}
+
+// The best plane along one axis, by running sums from both ends.
+static void try_axis(int axis, const Bins *bins, PliIndex slots, double *best, Cutting *cut)
+{
+    const size_t width = 48 * (size_t)slots;
+    const PliIndex count = bins->count;
+    PliFit *fit = bins->fit, *rest = &fit[count];
+    double *value = bins->value, *rest_value = value + width * count;
+    // bin b becomes the sum of bins up to b; the last place holds the rest
+    for (PliIndex b = 1; b < count; ++b) {
+        for (int k = 0; k < 10; ++k) fit[b].m[k] += fit[b - 1].m[k];
+        fit[b].square += fit[b - 1].square;
+        for (size_t k = 0; k < width; ++k) value[width * b + k] += value[width * (b - 1) + k];
+    }
+    for (PliIndex b = 0; b + 1 < count; ++b) {
+        for (int k = 0; k < 10; ++k) rest->m[k] = fit[count - 1].m[k] - fit[b].m[k];
+        rest->square = fit[count - 1].square - fit[b].square;
+        for (size_t k = 0; k < width; ++k) rest_value[k] = value[width * (count - 1) + k] - value[width * b + k];
+        const double left = residual_of(&fit[b], value + width * b, slots);
+        const double sum = left + residual_of(rest, rest_value, slots);
+        if (sum < *best * (1.0 - 1e-9)) {
+            PliIndex at = bins->low; // first layer whose bin lies beyond b
+            while (bin_of(bins, at) <= b) at++;
+            *best = sum;
+            *cut = (Cutting){ axis, at };
+        }
+    }
 }
 
 static PliStatus split(Splitter *s, PliIndex which)
@@ -299,8 +342,9 @@ static PliStatus split(Splitter *s, PliIndex which)
     double origin[3], best = INFINITY;
     Cutting cut = { .axis = -1 };
     piece_origin(s, p, origin);
-    PliStatus status = PLI_OK;
-    for (int axis = 0; axis < 3 && status == PLI_OK; ++axis) status = try_axis(s, p, axis, slots, origin, &best, &cut);
+    Bins bins[3];
+    PliStatus status = fill_bins(s, p, slots, origin, bins);
+    for (int axis = 0; axis < 3 && status == PLI_OK; ++axis) try_axis(axis, &bins[axis], slots, &best, &cut);
     forget_frames(s, slots);
     if (status != PLI_OK) return status;
     if (cut.axis < 0) {
@@ -378,7 +422,7 @@ static PliStatus emit(Splitter *s, const Piece *p, PliAntilock antilock)
     memset(s->value, 0, 48 * (size_t)slots * sizeof *s->value);
     for (PliIndex q = p->first; q < p->first + p->count; ++q) {
         const Cell *c = &s->cell[s->order[q]];
-        add_to_bin(s, c, origin, s->fit, s->value);
+        add_cell(s, c, origin, s->fit, s->value);
         volume += c->volume;
         weight += c->weight;
     }
@@ -434,7 +478,7 @@ static PliStatus run(Splitter *s, const PliFramesDef *def, PliIndex most)
     s->order_scratch = PLI_NEW(s->host, s->cell_count, PliIndex);
     s->slot = PLI_NEW(s->host, s->l->count, PliIndex);
     s->list = PLI_NEW(s->host, s->l->count, PliIndex);
-    s->fit = PLI_NEW(s->host, BINS_MAX + 1, PliFit);
+    s->fit = PLI_NEW(s->host, 3 * (BINS_MAX + 1), PliFit);
     s->piece = PLI_NEW(s->host, s->piece_capacity, Piece);
     if (!s->order || !s->order_scratch || !s->slot || !s->list || !s->fit || !s->piece) return PLI_OUT_OF_MEMORY;
     memset(s->slot, 0xff, s->l->count * sizeof *s->slot);
@@ -499,7 +543,7 @@ PliFrameRegions *pli_frame_regions_create(const PliHost *host, const PliVoxels *
     pli_free(host, s.shape, s.entry_capacity, sizeof *s.shape);
     PLI_FREE(host, s.slot, l->count);
     PLI_FREE(host, s.list, l->count);
-    PLI_FREE(host, s.fit, BINS_MAX + 1);
+    PLI_FREE(host, s.fit, 3 * (BINS_MAX + 1));
     PLI_FREE(host, s.value, s.value_capacity);
     PLI_FREE(host, s.piece, s.piece_capacity);
     if (status != PLI_OK) {
