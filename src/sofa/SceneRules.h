@@ -2,12 +2,13 @@
 #pragma once
 
 // Combinations of components that are known to go wrong, found when the scene is initialised. Each rule gives one
-// sentence
-// that says what to change; an empty string means that nothing is wrong.
+// sentence that says what to change; an empty string means that nothing is wrong.
 
 #include <sofa/simulation/Node.h>
 
 #include <string>
+
+#include "sofa/compat.h"
 
 namespace pliant
 {
