@@ -48,9 +48,9 @@ BodyModel::BodyModel(const PliBodyDef& defaults)
     : d_threads(initData(&d_threads, 1, "threads", "workers the body may use, 1 .. 64; results do not depend on it"))
     , d_skin(initData(&d_skin, "skin", "surface file attached to the body; empty: the body's own finest surface"))
     , d_showLevels(
-          initData(&d_showLevels, true, "showLevels", "draw the skin coloured by level (with showBehaviorModels)"))
+          initData(&d_showLevels, true, "showLevels", "draw the skin coloured by level (with showVisualModels or showBehaviorModels)"))
     , d_showInterface(
-          initData(&d_showInterface, true, "showInterface", "draw the coefficients that follow coarser ones"))
+          initData(&d_showInterface, true, "showInterface", "draw the coefficients that follow coarser ones (with showBehaviorModels)"))
     , d_position(initData(&d_position, "position", "m, rest positions of all coefficients, all levels"))
     , d_skinPosition(initData(&d_skinPosition, "skinPosition", "m, rest positions of the skin points"))
     , d_triangles(initData(&d_triangles, "triangles", "skin triangles, in skin point numbers"))

@@ -57,6 +57,15 @@ public:
     void reset() override;
     void handleEvent(::sofa::core::objectmodel::Event* event) override;
     void draw(const ::sofa::core::visual::VisualParams* vparams) override;
+    void computeBBox(const ::sofa::core::ExecParams* params, bool onlyVisible = false) override;
+
+    /// Where the body is drawn relative to where it is, m: bodies that are compared lie in the same place.
+    void drawAside(const Vec3& offset)
+    {
+        m_aside = offset;
+        m_box.invalidate();
+    }
+    const Vec3& aside() const { return m_aside; }
 
     /// Makes the body if that was not done yet. Others call it from their own init, so that the order of components
     /// in a
@@ -118,6 +127,7 @@ private:
     void lendTools();
     void adaptNow(double dt);
     void updateStatistics();
+    VecCoord skinNow() const; ///< places of the skin as drawn
 
     /// Base::addUpdateCallback would do the same whenever somebody asks whether this component is valid: several times a step.
     class Statistics : public ::sofa::core::DataTrackerDDGNode
@@ -152,6 +162,8 @@ private:
     std::vector<SkinForce*> m_skinForces;
     PliStepInfo m_info{};
     std::function<void(PliState&)> m_lend;
+    Vec3 m_aside{ 0., 0., 0. };
+    ::sofa::type::BoundingBox m_box; ///< as drawn
     VecCoord m_scratchX, m_scratchV;
 };
 } // namespace pliant

@@ -28,25 +28,42 @@ RGBAColor levelColour(int level, int count)
     return RGBAColor(c[0], c[1], c[2], 1.0f);
 }
 
-::sofa::type::Vec3 at(const VecCoord& x, PliIndex i)
-{
-    return ::sofa::type::Vec3(x[i][0], x[i][1], x[i][2]);
-}
 } // namespace
+
+VecCoord BodyModel::skinNow() const
+{
+    VecCoord skin(pli_body_skin_count(m_body.get()));
+    pli_body_skin_positions(m_body.get(), flat(m_state->read(vec_id::read_access::position)->getValue()), flat(skin));
+    for (auto& p : skin)
+        p += m_aside;
+    return skin;
+}
+
+// The eye of a window looks at the box of the scene, which SOFA asks for in every step, window or not: the rest box at first,
+// then that of the skin last drawn.
+void BodyModel::computeBBox(const ::sofa::core::ExecParams*, bool)
+{
+    if (!m_box.isValid())
+        for (const auto& p : d_skinPosition.getValue())
+            m_box.include(p + m_aside);
+    f_bbox.setValue(m_box);
+}
 
 void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
 {
-    if (!m_body || !m_state || !vparams->displayFlags().getShowBehaviorModels())
+    const auto& flags = vparams->displayFlags();
+    if (!m_body || !m_state || !(flags.getShowVisualModels() || flags.getShowBehaviorModels()))
         return;
-    const VecCoord& x = m_state->read(vec_id::read_access::position)->getValue();
     const int levels = pli_body_level_count(m_body.get());
     auto* const tool = vparams->drawTool();
     const auto keep = tool->makeStateLifeCycle();
 
     if (d_showLevels.getValue())
     {
-        VecCoord skin(pli_body_skin_count(m_body.get()));
-        pli_body_skin_positions(m_body.get(), flat(x), flat(skin));
+        const VecCoord skin = skinNow();
+        m_box.invalidate();
+        for (const auto& p : skin)
+            m_box.include(p);
         const uint8_t* const level = pli_body_skin_level(m_body.get());
         PliIndex count = 0;
         const PliIndex* const tris = pli_body_skin_tris(m_body.get(), &count);
@@ -56,26 +73,32 @@ void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
         colour.reserve(3 * count);
         for (PliIndex i = 0; i < 3 * count; ++i)
         {
-            corner.push_back(at(skin, tris[i]));
+            corner.push_back(skin[tris[i]]);
             colour.push_back(levelColour(level ? level[tris[i]] : 0, levels));
         }
-        tool->setPolygonMode(0, vparams->displayFlags().getShowWireFrame());
+        tool->setPolygonMode(0, flags.getShowWireFrame());
+        tool->enableLighting();
         tool->drawTriangles(corner, colour);
+        tool->setPolygonMode(0, false);
     }
+    if (!flags.getShowBehaviorModels())
+        return;
+    tool->disableLighting();
 
     // active coefficients in the colour of their level (frames: their origins); those that follow them at an
     // interface dark
     const PliActive active = pli_body_active(m_body.get());
     const uint8_t* const level = pli_body_dof_level(m_body.get());
+    const VecCoord& x = m_state->read(vec_id::read_access::position)->getValue();
     std::vector<::sofa::type::Vec3> points, slaves;
     std::vector<RGBAColor> colours;
     const bool frames = pli_body_scheme(m_body.get()) == PLI_FRAMES;
     for (PliIndex i = 0; i < active.count; ++i)
     {
         const PliIndex dof = active.dof[i];
-        if (frames && dof % 4 != 0)
+        if (frames && dof % 4 != 3)
             continue;
-        points.push_back(at(x, dof));
+        points.push_back(x[dof] + m_aside);
         colours.push_back(levelColour(level[dof], levels));
     }
     tool->drawPoints(points, 5.0f, colours);
@@ -84,7 +107,7 @@ void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
         PliIndex count = 0;
         const PliIndex* const slave = pli_body_slaves(m_body.get(), &count);
         for (PliIndex i = 0; i < count; ++i)
-            slaves.push_back(at(x, slave[i]));
+            slaves.push_back(x[slave[i]] + m_aside);
         tool->drawPoints(slaves, 7.0f, RGBAColor(0.1f, 0.1f, 0.1f, 1.0f));
     }
 }

@@ -109,13 +109,25 @@ void SphereTool::shape(PliTool& tool) const
     tool.radius = d_radius.getValue();
 }
 
+bool RigidTool::isShown(const ::sofa::core::visual::VisualParams* vparams)
+{
+    const auto& flags = vparams->displayFlags();
+    return flags.getShowVisualModels() || flags.getShowCollisionModels() || flags.getShowBehaviorModels();
+}
+
+Vec3 RigidTool::drawnAt() const
+{
+    const Vec3 p = at(getContext()->getTime());
+    return l_model.get() ? p + l_model->aside() : p;
+}
+
 void SphereTool::draw(const ::sofa::core::visual::VisualParams* vparams)
 {
-    if (!vparams->displayFlags().getShowCollisionModels() && !vparams->displayFlags().getShowBehaviorModels())
+    if (!isShown(vparams))
         return;
     const auto keep = vparams->drawTool()->makeStateLifeCycle();
-    const Vec3 c = at(getContext()->getTime());
-    vparams->drawTool()->drawSpheres({ ::sofa::type::Vec3(c[0], c[1], c[2]) }, float(d_radius.getValue()),
+    vparams->drawTool()->enableLighting();
+    vparams->drawTool()->drawSpheres({ drawnAt() }, float(d_radius.getValue()),
                                      ::sofa::type::RGBAColor(0.75f, 0.75f, 0.78f, 1.0f));
 }
 
@@ -134,6 +146,31 @@ void PlaneTool::init()
         return;
     }
     Inherit1::init();
+}
+
+// A few lines where the body may meet the plane.
+void PlaneTool::draw(const ::sofa::core::visual::VisualParams* vparams)
+{
+    if (!isShown(vparams) || !l_model.get())
+        return;
+    const auto& box = l_model->f_bbox.getValue();
+    const double reach = 0.6 * (box.maxBBox() - box.minBBox()).norm();
+    if (!(reach > 0. && reach < 1e30))
+        return;
+    const Vec3 n = d_normal.getValue().normalized();
+    Vec3 u = cross(n, std::abs(n[0]) < 0.9 ? Vec3(1., 0., 0.) : Vec3(0., 1., 0.)).normalized(), w = cross(n, u);
+    Vec3 centre = (box.maxBBox() + box.minBBox()) * 0.5;
+    centre -= n * (n * (centre - drawnAt()));
+    std::vector<::sofa::type::Vec3> lines;
+    for (int i = -2; i <= 2; ++i)
+        for (const auto& [along, across] : { std::pair(u, w), std::pair(w, u) })
+        {
+            lines.push_back(centre + along * reach + across * (0.5 * i * reach));
+            lines.push_back(centre - along * reach + across * (0.5 * i * reach));
+        }
+    const auto keep = vparams->drawTool()->makeStateLifeCycle();
+    vparams->drawTool()->disableLighting();
+    vparams->drawTool()->drawLines(lines, 1.0f, ::sofa::type::RGBAColor(0.5f, 0.5f, 0.53f, 1.0f));
 }
 
 void PlaneTool::shape(PliTool& tool) const

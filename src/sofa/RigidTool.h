@@ -30,6 +30,8 @@ protected:
     explicit RigidTool(PliToolShape shape);
     virtual void shape(PliTool& tool) const = 0; ///< fills what the shape adds
     Vec3 at(double time) const;
+    static bool isShown(const ::sofa::core::visual::VisualParams* vparams);
+    Vec3 drawnAt() const; ///< where the tool is now, next to the body it touches
     AttributeData m_attributes;
 
 private:
@@ -55,6 +57,7 @@ public:
     SOFA_CLASS(PlaneTool, RigidTool);
     Data<Vec3> d_normal;
     void init() override;
+    void draw(const ::sofa::core::visual::VisualParams* vparams) override;
 
 protected:
     PlaneTool();
