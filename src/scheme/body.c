@@ -155,6 +155,36 @@ static void return_fixed(const PliBody *b, const double *from, double *to)
     for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
 }
 
+bool pli_body_is_live(const PliBody *b, PliIndex dof) { return b->live.position[dof] != PLI_NONE; }
+
+void pli_body_carry(PliBody *b, PliIndex dof, const double p[3])
+{
+    double *at = b->fixed_x + 3 * (size_t)dof, *carried = b->carried + 3 * (size_t)dof;
+    for (int k = 0; k < 3; ++k) carried[k] += p[k] - at[k], at[k] = p[k];
+    b->any_carried = true;
+}
+
+// Carried ones go home, those that nothing live touches any more at once.
+static void bring_home(PliBody *b, double *x, bool live, double share)
+{
+    const double least = 1e-12 * b->size;
+    if (!b->any_carried) return;
+    b->any_carried = false;
+    for (PliIndex i = 0; i < b->fixed_count; ++i) {
+        const size_t dof = b->fixed_dof[i];
+        double *carried = b->carried + 3 * dof, *at = x + 3 * dof;
+        if (carried[0] == 0.0 && carried[1] == 0.0 && carried[2] == 0.0) continue;
+        b->any_carried = true;
+        if (pli_body_is_live(b, (PliIndex)dof) != live) continue;
+        const double left = v3_norm(carried) > least ? 1.0 - share : 0.0;
+        for (int k = 0; k < 3; ++k) {
+            const double home = at[k] - carried[k];
+            carried[k] *= left;
+            at[k] = home + carried[k];
+        }
+    }
+}
+
 void pli_body_fixed_values(const PliBody *b, const double **x, const double **v) { *x = b->fixed_x, *v = b->fixed_v; }
 
 PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
@@ -163,6 +193,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
         if (dofs[i] >= b->fixed.dof_count)
             return pli_refuse(err, PLI_BAD_ARGUMENT, "fixed coefficient %u does not exist, the body has %u", dofs[i], b->fixed.dof_count);
     memset(b->is_fixed, 0, b->fixed.dof_count);
+    memset(b->carried, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->carried);
     b->fixed_count = 0;
     for (PliIndex i = 0; i < count; ++i) {
         if (!b->is_fixed[dofs[i]]) b->fixed_dof[b->fixed_count++] = dofs[i];
@@ -198,6 +229,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
 {
     b->ops->reset(b->self);
     memset(&b->stats, 0, sizeof b->stats);
+    memset(b->carried, 0, 3 * (size_t)b->fixed.dof_count * sizeof *b->carried);
     pli_body_recut(b);
     if (b->skin) pli_skin_reset(b->skin);
     memcpy(s->x, b->fixed.rest, 3 * (size_t)b->fixed.dof_count * sizeof *s->x);
@@ -208,6 +240,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
 static bool adapt_now(PliBody *b, const PliState *s, double dt)
 {
     b->system.force_ready = b->external_ready = b->points_ready = false;
+    bring_home(b, s->x, true, pli_body_homing(dt));
     if (!b->ops->adapt || !b->def.adapt) {
         b->stats.adapt_ms = 0.0;
         return false;
@@ -221,11 +254,12 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     keep_fixed(b, s->x, b->fixed_x);
     keep_fixed(b, s->v, b->fixed_v);
     const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
-    return_fixed(b, b->fixed_x, s->x);
-    return_fixed(b, b->fixed_v, s->v);
     b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
-    pli_body_after_events(b, s->x);
+    pli_body_after_events(b, s->x); // lets passive ones follow, too
+    return_fixed(b, b->fixed_x, s->x);
+    return_fixed(b, b->fixed_v, s->v);
+    bring_home(b, s->x, false, 1.0);
     b->stats.adapt_ms = pli_cpu_ms() - begin - b->stats.force_ms;
     return changed;
 }

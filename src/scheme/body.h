@@ -2,6 +2,8 @@
 #ifndef PLI_BODY_PRIVATE_H
 #define PLI_BODY_PRIVATE_H
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "scheme/scheme.h"
 #include "solver/system.h"
@@ -44,6 +46,8 @@ struct PliBody {
 
     uint8_t *is_fixed;      ///< per dof
     PliIndex *fixed_dof;    ///< the fixed ones
+    double *carried;        ///< per dof: m, how far live fixed ones still are from their place
+    bool any_carried;       ///< some may be
     double *fixed_x, *fixed_v; ///< per dof: place and velocity of the fixed ones, which are the host's, kept while W writes over them
     double *held; ///< scratch of pli_body_spread: values of the fixed dofs
     PliIndex fixed_count;
@@ -111,6 +115,8 @@ void pli_body_points_judge(PliBody *body, const double *x, const double *v, doub
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+/// Share of the way home that carried fixed coefficients make in a step.
+static inline double pli_body_homing(double dt) { return 1.0 - exp(-dt / 0.05); }
 void pli_body_after_events(PliBody *body, double *x); ///< what the skin showed is still what it shows
 void pli_body_contact_begin(PliBody *body, double dt);
 void pli_body_skin_compose(const PliBody *body);

@@ -47,6 +47,7 @@ PliStatus pli_live_create(PliBody *b)
     l->x_tangent = TAKE(b, 3 * points, double);
     b->is_fixed = TAKE(b, st->dof_count, uint8_t);
     b->fixed_dof = TAKE(b, st->dof_count, PliIndex);
+    b->carried = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->fixed_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->fixed_v = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->held = TAKE(b, 3 * (size_t)st->dof_count, double);
@@ -61,7 +62,7 @@ PliStatus pli_live_create(PliBody *b)
     if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points, st->group), double);
     const void *all[] = { l->dof, l->position, l->slave_first, l->slave_column, l->slave_weight, l->held, l->held_x, l->held_v, l->mass, l->inv_mass, l->load, l->fixed, l->mass_first,
                           l->mass_column, l->mass_value, l->corner, l->element, l->volume, l->sample_point, l->x, l->v, l->f, l->f_ext, l->x_saved,
-                          l->v_saved, l->x_tangent, b->is_fixed, b->fixed_dof, b->fixed_x, b->fixed_v, b->held, b->element_step, b->tick_scratch, b->full_x, b->full_v, b->full_f,
+                          l->v_saved, l->x_tangent, b->is_fixed, b->fixed_dof, b->carried, b->fixed_x, b->fixed_v, b->held, b->element_step, b->tick_scratch, b->full_x, b->full_v, b->full_f,
                           b->external_f, b->contact_x, b->contact_look };
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
@@ -105,6 +106,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, l->x_tangent, 3 * points);
     PLI_FREE(h, b->is_fixed, st->dof_count);
     PLI_FREE(h, b->fixed_dof, st->dof_count);
+    PLI_FREE(h, b->carried, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->fixed_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->fixed_v, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->held, 3 * (size_t)st->dof_count);

@@ -103,6 +103,10 @@ PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double *f);
 const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
 void pli_body_fixed_values(const PliBody *body, const double **x, const double **v); ///< inside adapt: where the host has the fixed ones (dof_count Vec3)
+bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut
+/// Inside adapt: a fixed coefficient becomes live at p, where what it followed carried it. It goes from there back to its place,
+/// in some tenths of a second: put there at once it would kick its neighbours, or the event would be refused for its energy.
+void pli_body_carry(PliBody *body, PliIndex dof, const double p[3]);
 const PliState *pli_body_state(const PliBody *body); ///< the host's, inside adapt
 const PliTool *pli_body_tools(const PliBody *body, int *count);
 /// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).

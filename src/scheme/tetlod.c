@@ -25,7 +25,7 @@ static int blocks_of(PliTetLod *t, Block out[BLOCKS])
         LIST(new_x, 3 * n),     LIST(position_stamp, n), LIST(gradient_stamp, e), LIST(seen_stamp, e),     LIST(gradient, 9 * e),
         LIST(carrier, n),       LIST(carrier_mass, n),   LIST(carrier_old, 3 * n), LIST(dof_mass, n),      LIST(change, 3 * n),
         LIST(patch_mass, n),    LIST(saved_v, 3 * n),    LIST(element, e),      LIST(element_volume, e), LIST(started, n),
-        LIST(last_score, n),    LIST(look_again, n),
+        LIST(last_score, n),    LIST(look_again, n),    LIST(placed, n),
     };
 #undef LIST
     _Static_assert(sizeof all / sizeof *all <= BLOCKS, "room for every array");
@@ -60,6 +60,7 @@ static void tetlod_reset(void *self)
     (void)pli_activeset_reset(t->set, t->start_level); // succeeded at creation
     pli_criterion_reset(&t->criterion);
     memset(t->look_again, 0, t->h->point_count * sizeof *t->look_again);
+    memset(t->placed, 0, t->h->point_count * sizeof *t->placed);
     pli_governor_reset(&t->governor);
     pli_tetlod_count_buckets(t);
     t->bank = t->time = t->turnover = t->energy_low = 0.0;

@@ -27,6 +27,7 @@ static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
             if (t->started_count < t->h->point_count) t->started[t->started_count++] = t->h->child[c];
     // what was refused for its energy is not tried again at once
     if (r == PLI_EVENT_ADDS_ENERGY && !split) pli_criterion_note_refined(&t->criterion, node);
+    if (r == PLI_EVENT_ADDS_ENERGY && split) pli_criterion_note_coarsened(&t->criterion, node);
     return r;
 }
 

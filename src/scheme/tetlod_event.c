@@ -58,6 +58,12 @@ static void remember(PliTetLod *t, const double *x, const double *v)
     }
 }
 
+/// A fixed node that no live tetrahedron touched before this event follows others, like any passive one, and becomes live there.
+static bool is_carried(const PliTetLod *t, const PliBody *body, PliIndex node)
+{
+    return t->placed[node] != t->criterion.decision && !pli_body_is_live(body, node);
+}
+
 static void start_new_nodes(PliTetLod *t, const PliBody *body, double *x, double *v)
 {
     const PliActiveSet *s = t->set;
@@ -67,8 +73,7 @@ static void start_new_nodes(PliTetLod *t, const PliBody *body, double *x, double
     for (PliIndex i = 0; i < s->changed_count; ++i) {
         const PliIndex node = s->changed[i];
         if (s->state[node] != PLI_ACTIVE) continue;
-        // a fixed one is where the host has it, whatever it seemed to follow
-        v3_copy(x + 3 * (size_t)node, (fixed[node] ? held_x : t->old_x) + 3 * (size_t)node);
+        v3_copy(x + 3 * (size_t)node, (fixed[node] && !is_carried(t, body, node) ? held_x : t->old_x) + 3 * (size_t)node);
         v3_copy(v + 3 * (size_t)node, (fixed[node] ? held_v : t->old_v) + 3 * (size_t)node);
     }
 }
@@ -148,7 +153,7 @@ static double elastic_change(PliTetLod *t, PliBody *body, const double *x)
         const double *now[4], *old[4];
         bool moved = false;
         for (int k = 0; k < 4; ++k) {
-            if (fixed[c[k]]) { // active or slave, it does not follow
+            if (fixed[c[k]] && !is_carried(t, body, c[k])) { // active or slave, it does not follow
                 now[k] = old[k] = held_x + 3 * (size_t)c[k];
                 continue;
             }
@@ -294,6 +299,22 @@ static void take_back(PliTetLod *t, double *v)
     for (PliIndex i = 0; i < s->patch_count; ++i) v3_copy(v + 3 * (size_t)s->patch[i], t->saved_v + 3 * (size_t)i);
 }
 
+/// Fixed nodes that live tetrahedra touch from now on.
+static void place_fixed(PliTetLod *t, PliBody *body, const double *x)
+{
+    const PliActiveSet *s = t->set;
+    const uint8_t *fixed = pli_body_fixed(body);
+    for (PliIndex i = 0; i < s->dirty_count; ++i) {
+        if (s->dirty_volume[i] > 0.0 || !(s->volume[s->dirty[i]] > 0.0)) continue;
+        for (int k = 0; k < 4; ++k) {
+            const PliIndex node = t->h->tets[4 * (size_t)s->dirty[i] + k];
+            if (!fixed[node] || !is_carried(t, body, node)) continue;
+            pli_body_carry(body, node, new_position(t, x, node));
+            t->placed[node] = t->criterion.decision;
+        }
+    }
+}
+
 PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *v, PliIndex node, bool split, bool forced, double most_work, double dt)
 {
     PliActiveSet *s = t->set;
@@ -331,6 +352,7 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
         pli_activeset_undo(s);
         return result;
     }
+    place_fixed(t, body, x);
     for (PliIndex i = 0; i < s->changed_count; ++i) t->look_again[s->changed[i]] = 0;
     PliStats *stats = pli_body_stats_mutable(body);
     if (split) {
