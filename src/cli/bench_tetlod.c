@@ -55,7 +55,7 @@ typedef struct Poke {
     double time;
 } Poke;
 
-/// The course of scenes/compare/poke_tool.xml, every 1.5 s: comes near, presses by 12 mm, holds, leaves, stays away.
+/// The course of scenes/compare/poke_tool.xml but for its last lift, every 1.5 s: comes near, presses by 12 mm, holds, leaves, stays near.
 static double height(const Poke *p, double time)
 {
     static const double key[] = { 0.0, 0.1, 0.5, 0.9, 1.1, 1.3, 1.5 }, way[] = { 0.0, -0.004, -0.016, -0.016, 0.02, 0.02, 0.0 };
