@@ -128,8 +128,13 @@ TEST(Values, BadOnesAreRefusedByName)
         { "<MechanicalObject position=\"1 2 3 4\"/>", "position has 4 numbers, which is no multiple of 3" },
         { "<EulerImplicitSolver firstOrder=\"perhaps\"/>", "firstOrder=\"perhaps\" must be 0 or 1" },
         { "<CGLinearSolver iterations=\"2.5\"/>", "must be a whole number" },
+        { "<MechanicalObject size=\"1e308\"/>", "must be a whole number of at most 2147483647" },
+        { "<MechanicalObject size=\"4294967297\"/>", "must be a whole number of at most 2147483647" },
         { "<MeshTopology edges=\"0 -1\"/>", "out of range" },
         { "<MeshTopology edges=\"0-4000000000\"/>", "too long" },
+        { "<MeshTopology edges=\"0-10-9223372036854775807\"/>", "increment" },
+        { "<MeshTopology edges=\"10-0-4294967295\"/>", "increment" },
+        { "<RegularGridTopology cellWidth=\"1\" min=\"3 3 0\" max=\"0 0 1\"/>", "-2 x -2 x 2 points" },
         { "<TetrahedronFEMForceField method=\"medium\"/>", "must be one of: small large polar svd" },
         { "<MechanicalObject translation=\"1 2\"/>", "needs 3 numbers" },
     };
