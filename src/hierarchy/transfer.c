@@ -77,8 +77,10 @@ PliStatus pli_transfer_push(PliTransfer *t, const PliIndex *column, const double
 {
     const PliIndex at = t->first[t->row_count];
     if (t->row_count == t->row_capacity || count > t->entry_capacity - at) return PLI_OVER_CAPACITY;
-    memcpy(t->column + at, column, count * sizeof *column);
-    memcpy(t->weight + at, weight, count * sizeof *weight);
+    if (count) { // an empty row may come as NULL, which memcpy does not take
+        memcpy(t->column + at, column, count * sizeof *column);
+        memcpy(t->weight + at, weight, count * sizeof *weight);
+    }
     t->first[++t->row_count] = at + count;
     return PLI_OK;
 }

@@ -94,6 +94,8 @@ void pli_visual_update(PliMech *visual);
 
 /// The state a component in this node acts on, or NULL.
 PliMech *pli_state_of(PliObject *o);
+/// The same for whoever makes arrays of its size or reads its points at init: NULL and a sentence when it has none yet.
+PliMech *pli_state_counted(PliObject *o, PliError *err);
 PliMech *pli_state_self(PliObject *state); ///< o has PLI_ROLE_STATE or PLI_ROLE_VISUAL
 
 // topologies and loaders, as seen by others

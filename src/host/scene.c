@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "host/component.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,8 +168,7 @@ static PliObject *object_before(PliNode *node, PliObject *self, long back)
         list[n++] = o;
     }
     if (at < 0) at = self ? -1 : n - 1;
-    long want = at + back;
-    return at >= 0 && want >= 0 && want < n ? list[want] : NULL;
+    return at >= 0 && back >= -(long)at && back <= 0 ? list[at + back] : NULL; // back may be any long
 }
 
 bool pli_scene_follow(PliNode *from, PliObject *self, const char *path, size_t length, PliObject **object, PliNode **node)
@@ -320,7 +321,8 @@ bool pli_bool(PliObject *o, const char *name)
 
 int pli_int(PliObject *o, const char *name)
 {
-    return (int)pli_real(o, name);
+    // a link may bring any number
+    return (int)fmin(fmax(pli_real(o, name), INT_MIN), INT_MAX);
 }
 
 void pli_vec3(PliObject *o, const char *name, double value[3])

@@ -49,8 +49,8 @@ static void fixed_mask(PliObject *o, unsigned char *fixed)
 
 static PliStatus constraint_begin(PliObject *o, Fixed *c, PliError *err)
 {
-    c->state = pli_state_of(o);
-    if (!c->state) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a MechanicalObject in its node or above");
+    c->state = pli_state_counted(o, err);
+    if (!c->state) return PLI_BAD_ARGUMENT;
     c->indices = pli_data(o, "indices");
     c->axes[0] = c->axes[1] = c->axes[2] = 1;
     size_t n;

@@ -6,13 +6,6 @@
 
 // Force fields that act on single points: constant forces, springs to the rest shape, planes and spheres as obstacles.
 
-static PliMech *force_state(PliObject *o, PliError *err)
-{
-    PliMech *s = pli_state_of(o);
-    if (!s) pli_refuse(err, PLI_BAD_ARGUMENT, "needs a MechanicalObject in its node or above");
-    return s;
-}
-
 // ---- ConstantForceField ------------------------------------------------------------------------------------------------------------
 
 typedef struct Constant {
@@ -42,7 +35,7 @@ static PliStatus constant_init(PliObject *o, PliError *err)
 {
     Constant *c = o->self;
     PliScene *scene = o->node->scene;
-    c->state = force_state(o, err);
+    c->state = pli_state_counted(o, err);
     if (!c->state) return PLI_BAD_ARGUMENT;
     size_t n, nf;
     const PliIndex *indices = pli_indices(o, "indices", &n);
@@ -140,7 +133,7 @@ static double springs_potential(PliObject *o, const double *x)
 static PliStatus springs_init(PliObject *o, PliError *err)
 {
     Springs *s = o->self;
-    s->state = force_state(o, err);
+    s->state = pli_state_counted(o, err);
     return s->state ? PLI_OK : PLI_BAD_ARGUMENT;
 }
 
@@ -278,7 +271,7 @@ static void obstacle_add_matrix(PliObject *o, PliMechanics *m, PliMech *state, P
 static PliStatus obstacle_init(PliObject *o, PliError *err)
 {
     Obstacle *c = o->self;
-    c->state = force_state(o, err);
+    c->state = pli_state_counted(o, err);
     if (!c->state) return PLI_BAD_ARGUMENT;
     c->stiffness = pli_real(o, "stiffness");
     c->damping = pli_real(o, "damping");
@@ -289,7 +282,7 @@ static PliStatus obstacle_init(PliObject *o, PliError *err)
     c->last = c->state->count;
     size_t n;
     const double *range = pli_reals(o, "localRange", &n);
-    if (n == 2 && range[0] >= 0.0) c->first = (PliIndex)range[0];
+    if (n == 2 && range[0] >= 0.0) c->first = range[0] < c->last ? (PliIndex)range[0] : c->last;
     if (n == 2 && range[1] >= 0.0 && range[1] + 1.0 < c->last) c->last = (PliIndex)range[1] + 1;
     c->contact = PLI_SCENE_NEW(o->node->scene, c->state->count, PliIndex);
     c->data = PLI_SCENE_NEW(o->node->scene, 4 * (size_t)c->state->count, double);

@@ -205,7 +205,8 @@ static bool covers(const Cell *c, const int at[3], int reach)
 static void find_in_grid(const Search *s, const double *p, Nearest *best)
 {
     int at[3];
-    for (int k = 0; k < 3; ++k) at[k] = (int)floor(p[k] / s->width);
+    // no cell reaches 1e9 (make_grid), but a point may be anywhere
+    for (int k = 0; k < 3; ++k) at[k] = (int)fmin(fmax(floor(p[k] / s->width), -2e9), 2e9);
     for (size_t i = 0; i < s->count; ++i)
         if (covers(&s->cell[i], at, 0)) look_at(s, 0, i, p, best);
     bool none = best->kind < 0, unsure = fabs(best->distance) > s->width / 2.0;

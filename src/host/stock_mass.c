@@ -96,8 +96,8 @@ static PliStatus mass_begin(PliObject *o, PliError *err)
 {
     Mass *m = o->self;
     PliScene *scene = o->node->scene;
-    m->state = pli_state_of(o);
-    if (!m->state) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a MechanicalObject in its node or above");
+    m->state = pli_state_counted(o, err);
+    if (!m->state) return PLI_BAD_ARGUMENT;
     m->mass = PLI_SCENE_NEW(scene, m->state->count, double);
     if (!m->mass) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u masses", m->state->count);
     m->rayleigh = pli_real(o, "rayleighMass");

@@ -17,6 +17,21 @@ PliMech *pli_state_of(PliObject *o)
     return state && state->self ? state->self : NULL;
 }
 
+PliMech *pli_state_counted(PliObject *o, PliError *err)
+{
+    PliObject *state = pli_context_find(o->node, PLI_ROLE_STATE);
+    PliMech *s = state ? state->self : NULL;
+    if (!s) {
+        pli_refuse(err, PLI_BAD_ARGUMENT, "needs a MechanicalObject in its node or above");
+    } else if (!s->object) { // SOFA goes on with the one point a state has before its init
+        pli_refuse(err, PLI_BAD_ARGUMENT, "must come after its MechanicalObject %s, which has no points yet", state->name);
+        s = NULL;
+    } else {
+        s->counted = true;
+    }
+    return s;
+}
+
 static PliStatus state_arrays(PliObject *o, PliMech *s, PliIndex count, PliError *err)
 {
     PliScene *scene = o->node->scene;
@@ -50,6 +65,8 @@ PliStatus pli_state_resize(PliMech *s, PliIndex count, PliError *err)
 {
     if (s->count == count) return PLI_OK;
     PliObject *o = s->object;
+    if (s->counted)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "gives %s %u points, but a component between them works on its %u: give it as many, or none", o->name, count, s->count);
     PliStatus status = state_arrays(o, s, count, err);
     if (!status) state_lend(o, s);
     return status;
@@ -110,7 +127,7 @@ static PliStatus state_init(PliObject *o, PliError *err)
     legacy_vec3(o, (const char *const[3]){ "rx", "ry", "rz" }, rotation, 0.0);
     legacy_vec3(o, (const char *const[3]){ "dx", "dy", "dz" }, translation, 0.0);
     pli_transform_points(s->x, s->count, scale, rotation, translation);
-    if (nr == count) {
+    if (nr > 0 && nr == count) {
         memcpy(s->x0, rest, scalars * sizeof(double));
     } else {
         double rest_scale = pli_real(o, "restScale");

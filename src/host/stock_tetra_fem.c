@@ -254,8 +254,8 @@ static PliStatus fem_init(PliObject *o, PliError *err)
 {
     TetraFem *fem = o->self;
     PliScene *scene = o->node->scene;
-    fem->state = pli_state_of(o);
-    if (!fem->state) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs a MechanicalObject in its node or above");
+    fem->state = pli_state_counted(o, err);
+    if (!fem->state) return PLI_BAD_ARGUMENT;
     // hexahedra alone are split, but only where there are no tetrahedra
     PliObject *topology = pli_topology_of(o, PLI_NEEDS_TETS);
     size_t tets = 0;

@@ -186,6 +186,8 @@ static PliStatus grid_shape(PliObject *o, Grid *g, PliError *err)
     for (int i = 0; i < 3 && width > 0.0; ++i) size[i] = ceil((max[i] - min[i]) / width) + 1.0;
     if (width > 0.0) // SOFA 26.06 counts the points by cellWidth but keeps the spacing that n gave
         pli_report_add(o->node->scene, PLI_WARNING, o->xml, o->cls->name, "cellWidth changes the number of points, but not their spacing, which comes from n: give n instead");
+    if (!(size[0] >= 1.0 && size[1] >= 1.0 && size[2] >= 1.0)) // cellWidth with max below min
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "a grid of %g x %g x %g points is none", size[0], size[1], size[2]);
     if (!(size[0] * size[1] * size[2] <= 1e8)) return pli_refuse(err, PLI_OVER_CAPACITY, "a grid of %g x %g x %g points is too large", size[0], size[1], size[2]);
     for (int i = 0; i < 3; ++i) g->n[i] = (PliIndex)size[i];
     if (pli_is_set(o, "p0")) pli_vec3(o, "p0", g->p0);

@@ -2,6 +2,7 @@
 #include "host/value.h"
 #include "base/memory.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,8 @@ static PliStatus parse_range(PliData *d, const char *word, size_t n, PliError *e
     if (first < 0 || last < 0 || first >= PLI_NONE || last >= PLI_NONE)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: index %s is out of range", d->row->name, copy);
     if (step == 0) step = first <= last ? 1 : -1;
-    if ((last - first) * step < 0) {
+    if (step <= -(long long)PLI_NONE || step >= (long long)PLI_NONE) return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: the increment of %s is out of range", d->row->name, copy);
+    if (step > 0 ? last < first : last > first) {
         long long swap = first;
         first = last;
         last = swap;
@@ -130,8 +132,8 @@ PliStatus pli_value_parse(PliData *d, const char *text, PliError *err)
         if (d->count < want) {
             return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.40s\" needs %zu number%s", d->row->name, text, want, want > 1 ? "s" : "");
         }
-        if (d->row->kind == PLI_INT && d->real[0] != floor(d->real[0]))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.40s\" must be a whole number", d->row->name, text);
+        if (d->row->kind == PLI_INT && (d->real[0] != floor(d->real[0]) || fabs(d->real[0]) > INT_MAX))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.40s\" must be a whole number of at most %d", d->row->name, text, INT_MAX);
         d->count = want;
         return PLI_OK;
     }

@@ -15,6 +15,13 @@
 /// Matrices of lanes must stay in registers, and the law must be known inside the loop over packs. Instrumented builds are
 /// slow anyway, and take minutes to compile when everything is one function.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define W_INSTRUMENTED 1
+#elif defined(__has_feature) // clang
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define W_INSTRUMENTED 1
+#endif
+#endif
+#ifdef W_INSTRUMENTED
 #define W_INLINE static inline
 #else
 #define W_INLINE static inline __attribute__((always_inline))

@@ -190,7 +190,7 @@ typedef struct PliState {
 typedef struct PliStepInfo {
     int substeps, cg_iterations;
     PliIndex refined, coarsened, inverted;
-    bool finite;          ///< false: a NaN or runaway appeared, x and v were restored to their input
+    bool finite;          ///< false: a NaN or runaway appeared, or dt needs over 2^24 substeps; x and v were restored to their input
     PliIndex bad_element; ///< first inverted or non-finite element, or PLI_NONE
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.

@@ -273,13 +273,17 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 
 // ---- the step ------------------------------------------------------------------------------------------------------------
 
+enum { MOST_SUBSTEPS = 1 << 24 }; // hours of work: only a mistake asks for more
+
+// 0: more than MOST_SUBSTEPS
 static int substeps_for(const PliBody *b, double dt)
 {
     // the filter is stable at several times the critical step; twice is what the paper takes
     const double critical = (b->filter ? 2.0 : 1.0) * b->live.critical_step;
     const double h = pli_damped_step(b->def.courant * critical, b->def.material.damping);
-    int n = (int)ceil(dt / h - 1e-9);
-    if (n < 1) n = 1;
+    const double wanted = ceil(dt / h - 1e-9);
+    if (!(wanted <= MOST_SUBSTEPS)) return 0;
+    const int n = wanted < 1.0 ? 1 : (int)wanted;
     const int period = 1 << (b->ticks.group_count - 1);
     return (n + period - 1) / period * period;
 }
@@ -421,10 +425,13 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         info.substeps = 1;
     } else {
         const int wanted = substeps_for(b, dt);
-        pli_body_update_filter(b, dt / wanted);
-        info.substeps = pli_explicit_step(&b->system, &b->ticks, dt, wanted);
+        info.finite = wanted > 0;
+        if (wanted) {
+            pli_body_update_filter(b, dt / wanted);
+            info.substeps = pli_explicit_step(&b->system, &b->ticks, dt, wanted);
+        }
     }
-    stats->substep = dt / info.substeps;
+    stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
     if (b->tool_count) pli_contact_end(b->contact, b->live.v);
     info.inverted = pli_elastic_inverted(b->system.elastic, b->live.x, &info.bad_element);

@@ -293,6 +293,12 @@ PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const P
     return o;
 }
 
+// Of a coordinate; a runaway or NaN one gets some cell, until the step that made it is refused.
+static long cell_at(const PliOutside *o, double x)
+{
+    return (long)fmin(fmax(floor(x / o->cell), -1e15), 1e15);
+}
+
 static uint32_t hash_cell(const long c[3])
 {
     const uint32_t h = (uint32_t)c[0] * 73856093u ^ (uint32_t)c[1] * 19349663u ^ (uint32_t)c[2] * 83492791u;
@@ -310,7 +316,7 @@ static void sort_triangles(PliOutside *o)
         tri_area(o->at, c, n);
         for (int k = 0; k < 3; ++k) v3_madd(o->normal + 3 * (size_t)c[k], 1.0, n);
         mix(middle, o->at, c, (const double[3]){ 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0 });
-        for (int a = 0; a < 3; ++a) cell[a] = (long)floor(middle[a] / o->cell);
+        for (int a = 0; a < 3; ++a) cell[a] = cell_at(o, middle[a]);
         o->key[t] = hash_cell(cell);
         o->head[o->key[t] + 1]++;
     }
@@ -343,7 +349,7 @@ static PliIndex closest_triangle(const PliOutside *o, size_t i, double w[3], dou
     uint32_t seen[27];
     int seen_count = 0;
     for (int n = 0; n < 27; ++n) {
-        const long cell[3] = { (long)floor(p[0] / o->cell) + n % 3 - 1, (long)floor(p[1] / o->cell) + n / 3 % 3 - 1, (long)floor(p[2] / o->cell) + n / 9 - 1 };
+        const long cell[3] = { cell_at(o, p[0]) + n % 3 - 1, cell_at(o, p[1]) + n / 3 % 3 - 1, cell_at(o, p[2]) + n / 9 - 1 };
         const uint32_t key = hash_cell(cell);
         bool again = false;
         for (int k = 0; k < seen_count; ++k) again |= seen[k] == key;

@@ -128,8 +128,13 @@ TEST(Values, BadOnesAreRefusedByName)
         { "<MechanicalObject position=\"1 2 3 4\"/>", "position has 4 numbers, which is no multiple of 3" },
         { "<EulerImplicitSolver firstOrder=\"perhaps\"/>", "firstOrder=\"perhaps\" must be 0 or 1" },
         { "<CGLinearSolver iterations=\"2.5\"/>", "must be a whole number" },
+        { "<MechanicalObject size=\"1e308\"/>", "must be a whole number of at most 2147483647" },
+        { "<MechanicalObject size=\"4294967297\"/>", "must be a whole number of at most 2147483647" },
         { "<MeshTopology edges=\"0 -1\"/>", "out of range" },
         { "<MeshTopology edges=\"0-4000000000\"/>", "too long" },
+        { "<MeshTopology edges=\"0-10-9223372036854775807\"/>", "increment" },
+        { "<MeshTopology edges=\"10-0-4294967295\"/>", "increment" },
+        { "<RegularGridTopology cellWidth=\"1\" min=\"3 3 0\" max=\"0 0 1\"/>", "-2 x -2 x 2 points" },
         { "<TetrahedronFEMForceField method=\"medium\"/>", "must be one of: small large polar svd" },
         { "<MechanicalObject translation=\"1 2\"/>", "needs 3 numbers" },
     };
@@ -138,6 +143,50 @@ TEST(Values, BadOnesAreRefusedByName)
         EXPECT_EQ(s.status, PLI_BAD_FILE) << b.xml;
         EXPECT_NE(s.findings().find(b.text), std::string::npos) << b.xml << ": " << s.findings();
     }
+}
+
+// Whoever makes arrays of the size of a state needs that size: arrays made before were too short for the points.
+TEST(Order, ComponentsComeAfterTheirState)
+{
+    const std::string grid = "<RegularGridTopology n=\"3 3 3\" min=\"0 0 0\" max=\"1 1 1\"/>", state = "<MechanicalObject name=\"dofs\"/>";
+    const char *parts[] = {
+        "<UniformMass totalMass=\"4\"/>",
+        "<DiagonalMass totalMass=\"4\"/>",
+        "<MeshMatrixMass totalMass=\"4\"/>",
+        "<FixedProjectiveConstraint indices=\"1\"/>",
+        "<LinearMovementProjectiveConstraint indices=\"1\" keyTimes=\"0 1\" movements=\"0 0 0 1 0 0\"/>",
+        "<ConstantForceField totalForce=\"1 0 0\"/>",
+        "<RestShapeSpringsForceField stiffness=\"10\"/>",
+        "<PlaneForceField normal=\"0 1 0\" d=\"0\" stiffness=\"10\" localRange=\"1e300 1e300\"/>",
+        "<SphereForceField center=\"0 0 0\" radius=\"1\" stiffness=\"10\"/>",
+        "<TetrahedronFEMForceField youngModulus=\"1e4\" poissonRatio=\"0.3\"/>",
+    };
+    for (const std::string part : parts) {
+        HostScene before(node(grid + part + state)), after(node(grid + state + part));
+        EXPECT_EQ(before.status, PLI_BAD_FILE) << part;
+        EXPECT_NE(before.findings().find("must come after its MechanicalObject dofs"), std::string::npos) << part << before.findings();
+        EXPECT_TRUE(after.good()) << part << after.findings();
+    }
+}
+
+// A mapping gives its child the size of its parent, which is too late for a mass of the child.
+TEST(Order, NothingIsResizedUnderAComponent)
+{
+    const auto scene = [](const char *between) {
+        return node(std::string("<MechanicalObject position=\"0 0 0 1 0 0 2 0 0\"/><Node name=\"child\"><MechanicalObject name=\"small\" position=\"0 0 0 1 1 1\"/>") + between +
+                    "<IdentityMapping/></Node>");
+    };
+    HostScene mass(scene("<UniformMass totalMass=\"1\"/>")), none(scene(""));
+    EXPECT_EQ(mass.status, PLI_BAD_FILE);
+    EXPECT_NE(mass.findings().find("gives small 3 points"), std::string::npos) << mass.findings();
+    EXPECT_TRUE(none.good()) << none.findings();
+}
+
+TEST(Values, AStateMayBeEmpty)
+{
+    HostScene s(node("<SphereROI name=\"r\" centers=\"9 9 9\" radii=\"1\" position=\"1 2 3\"/><MechanicalObject name=\"m\" position=\"@r.pointsInROI\"/>"));
+    ASSERT_TRUE(s.good()) << s.findings();
+    EXPECT_EQ(s.state("m")->count, 0u);
 }
 
 TEST(Values, NumbersDoNotFollowTheLocale)

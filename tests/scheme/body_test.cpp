@@ -233,6 +233,24 @@ TEST(Body, DivergenceIsDetectedAndUndone)
     EXPECT_EQ(s.v, v0);
 }
 
+// A step of 1e12 critical steps: the number of substeps fits no int.
+TEST(Body, AStepOfTooManySubstepsIsRefused)
+{
+    Mesh mesh = box(2, 2, 2);
+    Body b = fem(mesh.get(), pli_body_default());
+    State s(b.get());
+    s.v[0] = 1.0;
+    const std::vector<double> x0 = s.x, v0 = s.v;
+    for (double dt : { 1e9, 1e300 }) {
+        const PliStepInfo info = pli_body_step(b.get(), &s.view, dt);
+        EXPECT_FALSE(info.finite);
+        EXPECT_EQ(info.substeps, 0);
+        EXPECT_EQ(s.x, x0);
+        EXPECT_EQ(s.v, v0);
+    }
+    EXPECT_TRUE(pli_body_step(b.get(), &s.view, 1e-3).finite);
+}
+
 TEST(Body, BadDefinitionsGetASentence)
 {
     Mesh mesh = box(1, 1, 1);
