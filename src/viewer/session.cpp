@@ -2,6 +2,7 @@
 #include "viewer/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <pliant/frames.h>
@@ -18,7 +19,7 @@ Session::Session(QString scenePath, QObject *parent) : QThread(parent), m_path(s
 Session::~Session()
 {
     m_stop = true;
-    m_wake.wakeAll();
+    m_wake.notify_all();
     wait();
 }
 
@@ -26,15 +27,15 @@ Session::~Session()
 
 void Session::post(std::function<void()> command)
 {
-    QMutexLocker guard(&m_lock);
+    std::unique_lock<std::mutex> guard(m_lock);
     m_commands.push_back(std::move(command));
-    m_wake.wakeAll();
+    m_wake.notify_all();
 }
 
 void Session::play(bool on)
 {
     m_playing = on;
-    m_wake.wakeAll();
+    m_wake.notify_all();
 }
 
 void Session::stepOnce()
@@ -147,20 +148,20 @@ void Session::openRecording(const QString &path)
 void Session::showEveryStep(bool on)
 {
     m_everyStep = on;
-    m_wake.wakeAll();
+    m_wake.notify_all();
 }
 
 SnapshotPtr Session::latest()
 {
-    QMutexLocker guard(&m_lock);
+    std::unique_lock<std::mutex> guard(m_lock);
     m_unseen = false;
-    m_wake.wakeAll();
+    m_wake.notify_all();
     return m_latest;
 }
 
 SnapshotPtr Session::current() const
 {
-    QMutexLocker guard(&m_lock);
+    std::unique_lock<std::mutex> guard(m_lock);
     return m_latest;
 }
 
@@ -442,15 +443,15 @@ void Session::publish()
     m_shown.restart();
     bool announce;
     {
-        QMutexLocker guard(&m_lock);
+        std::unique_lock<std::mutex> guard(m_lock);
         m_latest = std::move(shot);
         announce = !m_unseen.exchange(true);
     }
     // one message is enough however many steps follow: a slow window is never flooded
     if (announce) emit stepped();
     if (!m_everyStep) return;
-    QMutexLocker guard(&m_lock);
-    while (m_everyStep && m_unseen && !m_stop) m_wake.wait(&m_lock, 50);
+    std::unique_lock<std::mutex> guard(m_lock);
+    while (m_everyStep && m_unseen && !m_stop) m_wake.wait_for(guard, std::chrono::milliseconds(50));
 }
 
 void Session::run()
@@ -466,8 +467,8 @@ void Session::run()
     while (!m_stop) {
         std::deque<std::function<void()>> commands;
         {
-            QMutexLocker guard(&m_lock);
-            if (m_commands.empty() && !m_playing && !m_pending) m_wake.wait(&m_lock, 100);
+            std::unique_lock<std::mutex> guard(m_lock);
+            if (m_commands.empty() && !m_playing && !m_pending) m_wake.wait_for(guard, std::chrono::milliseconds(100));
             commands.swap(m_commands);
         }
         for (auto &c : commands) c();

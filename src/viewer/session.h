@@ -2,13 +2,13 @@
 #pragma once
 
 #include <QElapsedTimer>
-#include <QMutex>
 #include <QThread>
-#include <QWaitCondition>
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <functional>
+#include <mutex>
 
 #include "host/bodies.h"
 #include "viewer/recording.h"
@@ -74,8 +74,8 @@ private:
     QString m_path;
     std::vector<BodyInfo> m_infos;
     Vec3 m_view{};
-    mutable QMutex m_lock;
-    QWaitCondition m_wake;
+    mutable std::mutex m_lock; // not QMutex, which ThreadSanitizer cannot see into
+    std::condition_variable m_wake;
     std::deque<std::function<void()>> m_commands;
     SnapshotPtr m_latest;
     std::atomic<bool> m_playing{ false }, m_stop{ false }, m_unseen{ false }, m_everyStep{ false };

@@ -1,6 +1,9 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Drives the real window as a person would: load, play, drag, change a slider, take a picture, replay, close.
 #include <gtest/gtest.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include <QAction>
 #include <QApplication>
@@ -89,6 +92,7 @@ struct ViewerTest : testing::Test {
     {
         window->session()->playUntil(wanted);
         ASSERT_TRUE(QTest::qWaitFor([&] { return step() >= wanted && !window->session()->playing(); }, 30000));
+        QTest::qWait(100); // the panes show it: a hand picks what is shown
     }
     /// As a person does: press, move, and hold; the button stays down.
     static void pressAndMove(Pane *pane, const QPoint &from, const QPoint &to)
@@ -418,7 +422,7 @@ TEST(Viewer, AFloodOfStepsDoesNotStopTheWindow)
     window.session()->play(true);
     QTest::qWait(1000);
     int shown = 0;
-    QObject::connect(window.session(), &Session::stepped, [&] { ++shown; });
+    QObject::connect(window.session(), &Session::stepped, &window, [&] { ++shown; });
     const uint64_t from = window.session()->current()->step;
     QElapsedTimer clock;
     clock.start();
@@ -441,7 +445,7 @@ TEST(Viewer, BadSceneIsSaidNotShown)
     file.close();
     Window window(dir.filePath("bad.scn"));
     QString text;
-    QObject::connect(window.session(), &Session::failed, [&](const QString &t) { text = t; });
+    QObject::connect(window.session(), &Session::failed, &window, [&](const QString &t) { text = t; });
     EXPECT_TRUE(QTest::qWaitFor([&] { return !text.isEmpty(); }, 5000));
     EXPECT_TRUE(text.contains("NoSuchThing")) << qPrintable(text);
     EXPECT_FALSE(window.ready());
@@ -454,5 +458,9 @@ int main(int argc, char **argv)
     qputenv("XDG_CONFIG_HOME", home.path().toLocal8Bit());
     QApplication app(argc, argv);
     setlocale(LC_NUMERIC, "C");
-    return RUN_ALL_TESTS();
+    const int failed = RUN_ALL_TESTS();
+#ifdef __SANITIZE_ADDRESS__
+    __lsan_do_leak_check(); // now: the OpenGL driver leaks, and is unloaded with the application
+#endif
+    return failed;
 }
