@@ -277,8 +277,10 @@ void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, d
             const double gap = pli_tool_distance(&b->tools[t], 0.0, p, n);
             if (gap >= 0.0) continue;
             const double stiffness = b->tools[t].stiffness > 0.0 ? b->tools[t].stiffness : 50.0 * b->def.material.young / b->size;
-            for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k)
-                v3_madd(f + 3 * (size_t)base.column[k], -stiffness * b->skin->area[i] * gap * base.weight[k], n);
+            double force[3];
+            for (int c = 0; c < 3; ++c) force[c] = -stiffness * b->skin->area[i] * gap * n[c];
+            if (b->contact && b->contact->implicit) pli_contact_friction(b->contact, i, t, p, n, gap, b->skin->area[i], force); // or what leans on it never rests
+            for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) v3_madd(f + 3 * (size_t)base.column[k], base.weight[k], force);
         }
     }
 }
