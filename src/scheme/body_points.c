@@ -177,6 +177,6 @@ void pli_body_points_add(PliBody *b, double h, double *f)
 
 void pli_body_points_judge(PliBody *b, const double *x, const double *v, double *f)
 {
-    ask_points(b, x, v);
+    if (!b->points_ready) ask_points(b, x, v);
     for (const PliPointForces *p = &b->points; p; p = p->next) add_points(b, p, 0.0, f);
 }

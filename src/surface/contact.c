@@ -159,10 +159,9 @@ static void take_hold(PliContact *c, PliIndex i, const double p[3], const double
     v3_scale(stretch, most / length);
 }
 
-void pli_contact_friction(const PliContact *c, PliIndex point, int tool, const double p[3], const double n[3], double gap, double area, double force[3])
+void pli_contact_friction(const PliContact *c, PliIndex point, const PliTool *t, int tool, const double p[3], const double n[3], double gap, double area, double force[3])
 {
-    const PliTool *t = &c->tool[tool];
-    if (!(t->friction > 0.0) || gap >= 0.0 || c->held[point] != 8 * c->step + (uint64_t)tool) return;
+    if (!(t->friction > 0.0) || gap >= 0.0 || c->step == 0 || c->held[point] != 8 * c->step + (uint64_t)tool) return;
     double stretch[3];
     v3_sub(stretch, p, t->position);
     v3_sub(stretch, stretch, c->hold + 3 * (size_t)point);
