@@ -307,7 +307,7 @@ static void single(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.frame_count = 250;
     s->def.base.material.young = 3e5;
     s->def.base.rayleigh_stiffness = 0.05;
-    s->def.base.criterion.threshold = 3e-3;
+    s->def.base.criterion.threshold = 5e-3;
     anchor(s, 0.0, 0.51, 0.0, 0);
     s->clamped = 1;
     s->def.field = soft_arm;
