@@ -307,7 +307,7 @@ static void single(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.frame_count = 250;
     s->def.base.material.young = 3e5;
     s->def.base.rayleigh_stiffness = 0.05;
-    s->def.base.criterion.threshold = 3e-3;
+    s->def.base.criterion.threshold = 5e-3;
     anchor(s, 0.0, 0.51, 0.0, 0);
     s->clamped = 1;
     s->def.field = soft_arm;
@@ -338,7 +338,7 @@ static void salad(PliFrameScene *s, const PliHost *host, PliError *err)
     s->def.level_frames[0] = 1, s->def.level_frames[1] = 18, s->def.level_frames[2] = 18 * 8, s->def.level_frames[3] = 18 * 30;
     s->def.base.material.young = 3e5;
     s->def.base.rayleigh_stiffness = 0.05;
-    s->def.base.criterion.threshold = 1e-3;
+    s->def.base.criterion.threshold = 2e-3;
     wall(s, 0, -0.05, 0, 0, 1, 0);
     wall(s, -0.7, 0, 0, 1, 0.1, 0);
     wall(s, 3.3, 0, 0, -1, 0.1, 0);

@@ -10,6 +10,7 @@
 #include "base/timer.h"
 #include "base/vec.h"
 #include "host/compare_figures.h"
+#include "surface/triangle_tree.h"
 
 enum { SAMPLES_MAX = 240, DEFAULT_REPEAT = 3, DEFAULT_INSTANTS = 4, REPEAT_MAX = 100 };
 #define SURFACE_BYTES_MAX (256.0 * 1024 * 1024)
@@ -126,7 +127,8 @@ static bool take_surface(Field *f, const PliRun *run)
     memcpy(c->tris, tris, 3 * (size_t)c->tri_count * sizeof *tris);
     pli_body_skin_positions(run->body, run->x, c->rest);
     pli_point_areas(c->rest, c->point_count, c->tris, c->tri_count, f->area);
-    f->tree = pli_triangle_tree_create(c->rest, c->point_count, c->tris, c->tri_count);
+    const PliHost host = pli_host_default();
+    f->tree = pli_triangle_tree_create(&host, c->rest, c->point_count, c->tris, c->tri_count);
     return f->tree != NULL;
 }
 

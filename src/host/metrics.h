@@ -18,19 +18,6 @@ typedef struct PliGap {
 PliGap pli_gap(const double *a, const double *b, const double *weight, PliIndex count);
 /// A third of the area of the triangles around each point, m2.
 void pli_point_areas(const double *x, PliIndex count, const PliIndex *tris, PliIndex tri_count, double *area);
-double pli_distance_to_triangle(const double p[3], const double a[3], const double b[3], const double c[3]);
-
-/// Triangles of a moving surface in a tree of boxes. The tree is made once, at rest, and refitted to every state.
-typedef struct PliTriangleTree PliTriangleTree;
-PliTriangleTree *pli_triangle_tree_create(const double *rest, PliIndex count, const PliIndex *tris, PliIndex tri_count); ///< copies; NULL: no memory
-void pli_triangle_tree_destroy(PliTriangleTree *tree); ///< NULL is fine
-void pli_triangle_tree_refit(PliTriangleTree *tree, const double *x); ///< borrows x until the next refit
-/// Smallest distance from p to the surface, or `bound` when nothing is closer.
-double pli_triangle_tree_distance(const PliTriangleTree *tree, const double p[3], double bound);
-/// Symmetric Hausdorff distance of two states of one surface, taken at the points of each against the triangles of the other.
-/// Never larger than the largest distance of corresponding points. Refits the tree.
-double pli_hausdorff(PliTriangleTree *tree, const double *a, const double *b);
-
 typedef struct PliSpread {
     double min, median, p99, max, mean; ///< p99: nearest rank
 } PliSpread;

@@ -239,7 +239,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
 // What the scheme evaluated on the way (forces at the start of the step) may be used by a step that follows at once.
 static bool adapt_now(PliBody *b, const PliState *s, double dt)
 {
-    b->system.force_ready = b->external_ready = b->points_ready = false;
+    b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = false;
     bring_home(b, s->x, true, pli_body_homing(dt));
     if (!b->ops->adapt || !b->def.adapt) {
         b->stats.adapt_ms = 0.0;
@@ -267,7 +267,8 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
 bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 {
     const bool changed = adapt_now(b, s, dt);
-    b->system.force_ready = b->external_ready = b->points_ready = false; // the host may move things before it advances
+    b->system.force_ready = b->external_ready = false; // the host may move things before it advances
+    pli_body_points_keep(b, s);
     return changed;
 }
 
@@ -409,6 +410,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         info.finite = false;
         return info;
     }
+    pli_body_points_recall(b, s);
     pli_live_gather(b, s->x, s->v);
     const size_t n = 3 * (size_t)b->system.active_count;
     memcpy(b->live.x_saved, b->live.x, n * sizeof(double));

@@ -86,6 +86,10 @@ struct PliBody {
     // forces on single points (body_points.c)
     PliPointForces points; ///< as the host gave them last
     bool points_ready;     ///< they are those at the start of the step
+    bool points_kept;      ///< by pli_body_adapt, for a step from the same state ...
+    double *points_at;     ///< ... which is this: x, v
+    PliPointForcesFn *points_by; ///< ... asked of
+    void *points_user;
     PliIndex spring_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
     size_t spring_entry_capacity;
     PliIndex *spring_first, *spring_column, *spring_touched;
@@ -107,6 +111,8 @@ void pli_body_rows_begin(PliBody *body);
 void pli_body_rows_correct(PliBody *body, double t, double h, double *x, double *v);
 // body_points.c
 void pli_body_points_free(PliBody *body);
+void pli_body_points_keep(PliBody *body, const PliState *s); ///< what is ready is for the step that follows, if nothing moves until then
+void pli_body_points_recall(PliBody *body, const PliState *s); ///< ready only if it is for this state
 PliStatus pli_body_reserve_springs(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
 void pli_body_springs_begin(PliBody *body, double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
 void pli_body_points_add(PliBody *body, double h, double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h

@@ -116,6 +116,27 @@ static void ask_points(PliBody *b, const double *x, const double *v)
     b->points_ready = true; // until the first force of the step
 }
 
+// Hosts adapt first and advance later: what acted when the body was judged acts in the step as well, if nothing moved in between.
+void pli_body_points_keep(PliBody *b, const PliState *s)
+{
+    const size_t n = 3 * (size_t)b->fixed.dof_count;
+    b->points_kept = b->points_ready;
+    b->points_ready = false;
+    if (!b->points_kept) return;
+    memcpy(b->points_at, s->x, n * sizeof *s->x);
+    memcpy(b->points_at + n, s->v, n * sizeof *s->v);
+    b->points_by = s->points, b->points_user = s->points_user;
+}
+
+void pli_body_points_recall(PliBody *b, const PliState *s)
+{
+    const size_t n = 3 * (size_t)b->fixed.dof_count;
+    if (b->points_kept && s->points == b->points_by && s->points_user == b->points_user && memcmp(b->points_at, s->x, n * sizeof *s->x) == 0 &&
+        memcmp(b->points_at + n, s->v, n * sizeof *s->v) == 0)
+        b->points_ready = true;
+    b->points_kept = false;
+}
+
 void pli_body_springs_begin(PliBody *b, double dt)
 {
     PliSystem *sys = &b->system;
@@ -156,6 +177,6 @@ void pli_body_points_add(PliBody *b, double h, double *f)
 
 void pli_body_points_judge(PliBody *b, const double *x, const double *v, double *f)
 {
-    ask_points(b, x, v);
+    if (!b->points_ready) ask_points(b, x, v);
     for (const PliPointForces *p = &b->points; p; p = p->next) add_points(b, p, 0.0, f);
 }

@@ -254,7 +254,7 @@ void pli_body_contact_begin(PliBody *b, double dt)
 
 // Outside forces on the finest level, for schemes that judge coefficients that are passive now: the host's, and the pressure of
 // the tools as an implicit step applies it.
-void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, double *f)
+void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, double dt, double *f)
 {
     const PliState *s = b->state;
     if (s && s->f_ext)
@@ -268,17 +268,26 @@ void pli_body_add_outside_forces(PliBody *b, const double *x, const double *v, d
     if (s && s->points) pli_body_points_judge(b, x, v, f);
     if (!b->tool_count || !b->skin) return;
     const PliRows base = pli_transfer_rows(b->skin->base);
+    const bool implicit = b->contact && b->def.integrator == PLI_IMPLICIT;
     for (PliIndex i = 0; i < base.out_count; ++i) {
-        double p[3];
+        double p[3], u[3] = { 0.0, 0.0, 0.0 };
         v3_copy(p, b->skin->offset + 3 * (size_t)i);
-        for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
+        for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) {
+            v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
+            v3_madd(u, base.weight[k], v + 3 * (size_t)base.column[k]);
+        }
         for (int t = 0; t < b->tool_count; ++t) {
-            double n[3];
+            double n[3], rate[3];
             const double gap = pli_tool_distance(&b->tools[t], 0.0, p, n);
-            if (gap >= 0.0) continue;
+            v3_sub(rate, u, b->tools[t].velocity);
+            const double end = implicit ? gap + dt * v3_dot(rate, n) : gap; // one that comes presses at the end of the step
+            if (gap >= 0.0 && end >= 0.0) continue;
             const double stiffness = b->tools[t].stiffness > 0.0 ? b->tools[t].stiffness : 50.0 * b->def.material.young / b->size;
-            for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k)
-                v3_madd(f + 3 * (size_t)base.column[k], -stiffness * b->skin->area[i] * gap * base.weight[k], n);
+            const double depth = gap < 0.0 ? -gap : -end;
+            double force[3];
+            for (int c = 0; c < 3; ++c) force[c] = stiffness * b->skin->area[i] * depth * n[c];
+            if (implicit) pli_contact_friction(b->contact, i, &b->tools[t], t, p, n, gap, b->skin->area[i], force); // or what leans on it never rests
+            for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) v3_madd(f + 3 * (size_t)base.column[k], base.weight[k], force);
         }
     }
 }

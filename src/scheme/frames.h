@@ -73,11 +73,12 @@ typedef struct PliFrames {
 
     // adaptation
     uint8_t *fixed;      ///< per coefficient: the host moves it
-    double *force;       ///< N, on every coefficient at the start of the last step
+    double *force;       ///< N, on every coefficient now
     double *hat;         ///< N, the same gathered on active frames and candidates
+    double *push;        ///< N, of these what the motion did not use
     double *hat_mass;    ///< kg, [count, 16]: lumped mass gathered the same way
     uint64_t hat_revision;
-    double *v_before;    ///< m/s, all coefficients at the start of the last step
+    double *v_before;    ///< m/s, all coefficients now
     double *momentum;    ///< scratch, per coefficient
     double *solve;       ///< scratch of the projection
     PliIndex *age;       ///< decisions since the last change, per frame

@@ -1,9 +1,9 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Which frames are active. A candidate is judged by the kinetic energy of the difference between the velocity it got as a
-// passive frame and the one it would have got by itself, predicted explicitly from forces and masses gathered on it:
-//   d = J dv - dt M^-1 f,   mu = d^T M d / 2.
+// Which frames are active. A candidate is judged by the kinetic energy of the difference between the velocity it gets as a
+// passive frame and the one it would get by itself, predicted explicitly from forces and masses gathered on it:
+//   d = dt M^-1 (f - M a),   mu = d^T M d / 2,   a the acceleration of the last step.
 // Gathered, because the forces of its own balanced descendants would look unbalanced; explicit, because a block-implicit
-// prediction never activates enough. The prediction is made when a step begins and compared when the next one does.
+// prediction never activates enough.
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +19,14 @@ PliStatus pli_frames_adapt_create(PliFrames *s)
     s->fixed = PLI_NEW(h, dofs, uint8_t);
     s->force = PLI_NEW(h, 3 * dofs, double);
     s->hat = PLI_NEW(h, 3 * dofs, double);
+    s->push = PLI_NEW(h, 3 * dofs, double);
     s->hat_mass = PLI_NEW(h, 16 * n, double);
     s->v_before = PLI_NEW(h, 3 * dofs, double);
     s->momentum = PLI_NEW(h, 3 * dofs, double);
     s->solve = PLI_NEW(h, 12 * dofs, double);
     s->age = PLI_NEW(h, n, PliIndex);
     s->wish = PLI_NEW(h, n, uint8_t);
-    return s->fixed && s->force && s->hat && s->hat_mass && s->v_before && s->momentum && s->solve && s->age && s->wish ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return s->fixed && s->force && s->hat && s->push && s->hat_mass && s->v_before && s->momentum && s->solve && s->age && s->wish ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 void pli_frames_adapt_destroy(PliFrames *s)
@@ -35,6 +36,7 @@ void pli_frames_adapt_destroy(PliFrames *s)
     PLI_FREE(h, s->fixed, dofs);
     PLI_FREE(h, s->force, 3 * dofs);
     PLI_FREE(h, s->hat, 3 * dofs);
+    PLI_FREE(h, s->push, 3 * dofs);
     PLI_FREE(h, s->hat_mass, 16 * n);
     PLI_FREE(h, s->v_before, 3 * dofs);
     PLI_FREE(h, s->momentum, 3 * dofs);
@@ -59,9 +61,43 @@ void pli_frames_adapt_reset(PliFrames *s)
 
 // ---- forces and masses on active frames and candidates -------------------------------------------------------------------
 
+// Adds what acts on every coefficient to active frames and candidates.
+static void pull(const PliFrames *s, const double *force, double *hat)
+{
+    const PliDagRows *rows = &s->dag->over_candidates;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        const double *f = force + 12 * (size_t)i;
+        for (PliIndex q = 0; q < rows->used[i]; ++q) {
+            const double *t = rows->block + 16 * (rows->first[i] + q);
+            double *h = hat + 12 * (size_t)rows->column[rows->first[i] + q];
+            for (int d = 0; d < 4; ++d)
+                for (int c = 0; c < 4; ++c) {
+                    const double w = t[4 * c + d];
+                    if (w != 0.0) v3_madd(h + 3 * d, w, f + 3 * c);
+                }
+        }
+    }
+}
+
+// Active frames carry the candidates as well.
+static void carry(const PliFrames *s, double *hat)
+{
+    const PliDagRows *own = &s->dag->over_active;
+    for (PliIndex k = 0; k < s->dag->candidate_count; ++k) {
+        const PliIndex i = s->dag->candidate_list[k];
+        const double *f = hat + 12 * (size_t)i;
+        for (PliIndex q = 0; q < own->used[i]; ++q) {
+            const double *t = own->block + 16 * (own->first[i] + q);
+            double *h = hat + 12 * (size_t)own->column[own->first[i] + q];
+            for (int d = 0; d < 4; ++d)
+                for (int c = 0; c < 4; ++c) v3_madd(h + 3 * d, t[4 * c + d], f + 3 * c);
+        }
+    }
+}
+
 // Forces on active frames and candidates at (x, v): elastic ones from the stresses of the live regions, and what gravity, the
 // host and the tools do to every coefficient, pulled through the rows over candidates.
-static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v)
+static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
 {
     const PliIndex *dof;
     PliSystem *sys = pli_body_system(body, &dof);
@@ -99,33 +135,10 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
     memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
     for (PliIndex i = 0; i < s->dof_count; ++i) v3_madd(s->force + 3 * (size_t)i, s->load[i], sys->gravity);
     start = pli_cpu_ms();
-    pli_body_add_outside_forces(body, x, v, s->force); // these too
+    pli_body_add_outside_forces(body, x, v, dt, s->force); // these too
     stats->force_ms += pli_cpu_ms() - start;
-    const PliDagRows *rows = &s->dag->over_candidates;
-    for (PliIndex i = 0; i < s->count; ++i) {
-        const double *f = s->force + 12 * (size_t)i;
-        for (PliIndex q = 0; q < rows->used[i]; ++q) {
-            const double *t = rows->block + 16 * (rows->first[i] + q);
-            double *h = s->hat + 12 * (size_t)rows->column[rows->first[i] + q];
-            for (int d = 0; d < 4; ++d)
-                for (int c = 0; c < 4; ++c) {
-                    const double w = t[4 * c + d];
-                    if (w != 0.0) v3_madd(h + 3 * d, w, f + 3 * c);
-                }
-        }
-    }
-    // active frames carry the candidates as well
-    const PliDagRows *own = &s->dag->over_active;
-    for (PliIndex k = 0; k < s->dag->candidate_count; ++k) {
-        const PliIndex i = s->dag->candidate_list[k];
-        const double *f = s->hat + 12 * (size_t)i;
-        for (PliIndex q = 0; q < own->used[i]; ++q) {
-            const double *t = own->block + 16 * (own->first[i] + q);
-            double *h = s->hat + 12 * (size_t)own->column[own->first[i] + q];
-            for (int d = 0; d < 4; ++d)
-                for (int c = 0; c < 4; ++c) v3_madd(h + 3 * d, t[4 * c + d], f + 3 * c);
-        }
-    }
+    pull(s, s->force, s->hat);
+    carry(s, s->hat);
 }
 
 // Lumped masses gathered the same way, block by block: M_i = sum_k T_ki^T M_k T_ki. A candidate is judged with itself and the
@@ -182,6 +195,80 @@ static void solve4(const double r[16], double x[4])
     }
 }
 
+// Momentum of every coefficient, M v with the mass of the finest level; v complete.
+static void full_momentum(PliFrames *s, const double *v)
+{
+    const PliFrameMass *m = s->mass;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        double *p = s->momentum + 12 * (size_t)i;
+        memset(p, 0, 12 * sizeof *p);
+        for (PliIndex k = m->first[i]; k < m->first[i + 1]; ++k) {
+            const double *b = m->block + 16 * (size_t)k, *vj = v + 12 * (size_t)m->column[k];
+            for (int c = 0; c < 4; ++c)
+                for (int d = 0; d < 4; ++d) v3_madd(p + 3 * c, b[4 * c + d], vj + 3 * d);
+        }
+    }
+}
+
+static void apply_mass(const PliFrames *s, const double *p, double *y)
+{
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        double sum[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
+        if (s->fixed[s->active[i]]) memset(sum, 0, sizeof sum);
+        v3_copy(y + 3 * (size_t)i, sum);
+    }
+}
+
+// M_A v_A = p on the active frames, by conjugate gradients from what v has; p is summed on them.
+static void solve_mass(PliFrames *s, const double *momentum, double *v)
+{
+    const size_t n = 3 * (size_t)s->active_count;
+    double *r = s->solve, *p = r + 3 * (size_t)s->dof_count, *y = p + 3 * (size_t)s->dof_count, *z = y + 3 * (size_t)s->dof_count;
+    for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(p + 3 * (size_t)i, v + 3 * (size_t)s->active[i]);
+    double norm = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        double sum[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
+        for (int a = 0; a < 3; ++a) {
+            const double b = momentum[3 * (size_t)s->active[i] + (size_t)a];
+            r[3 * (size_t)i + (size_t)a] = s->fixed[s->active[i]] ? 0.0 : b - sum[a];
+            norm += b * b / s->cut_mass[i];
+        }
+    }
+    double rho = 0.0;
+    for (size_t k = 0; k < n; ++k) {
+        z[k] = r[k] / s->cut_mass[k / 3];
+        p[k] = z[k];
+        rho += r[k] * z[k];
+    }
+    for (int pass = 0; pass < 200 && rho > 1e-24 * norm; ++pass) {
+        apply_mass(s, p, y);
+        double slope = 0.0, next = 0.0;
+        for (size_t k = 0; k < n; ++k) slope += p[k] * y[k];
+        if (!(slope > 0.0)) break;
+        const double step = rho / slope;
+        for (PliIndex i = 0; i < s->active_count; ++i) v3_madd(v + 3 * (size_t)s->active[i], step, p + 3 * (size_t)i);
+        for (size_t k = 0; k < n; ++k) {
+            r[k] -= step * y[k];
+            z[k] = r[k] / s->cut_mass[k / 3];
+            next += r[k] * z[k];
+        }
+        const double turn = next / rho;
+        rho = next;
+        for (size_t k = 0; k < n; ++k) p[k] = z[k] + turn * p[k];
+    }
+}
+
+// Velocities of the active frames that keep most of the motion: M_A v_A = T^T M v (the least-squares projection in the metric of
+// kinetic energy: it can only lose energy, and as little as possible).
+static void project_velocity(PliFrames *s, double *v)
+{
+    const PliRows w = pli_dag_rows(s->dag);
+    pli_rows_add_transpose(w, s->momentum, memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat));
+    solve_mass(s, s->hat, v);
+}
+
 // ---- judging --------------------------------------------------------------------------------------------------------------
 
 // Velocity frame i would have as a passive frame: the blend of its parents with the offset it has, or would get now.
@@ -220,21 +307,48 @@ static double metric_weight(const PliFrames *s, const PliCriterionDef *c, const 
     return s->def.metric == PLI_METRIC_REGION ? region : fmin(1.0, fmin(camera, region));
 }
 
-// Energy of the difference between the passive change of velocity and the predicted one.
-static double predicted_energy(const PliFrames *s, PliIndex i, const double *v, const double *offset)
+// Gathered forces without those that the motion from v_before to v needed (drag as well): what is left pushes frames
+// against the motion they have. All masses that move with a frame count, also those it shares with others: compared with its own
+// block alone, frames of a body in free fall seem to fall faster than it does.
+static void take_inertia(PliFrames *s, const double *v, double drag)
 {
-    double d[12], after[12], before[12], factor[16];
+    const size_t n = 3 * (size_t)s->dof_count;
+    double *need = s->solve, *pulled = s->solve + n;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        const double *m = s->mass->lumped + 16 * (size_t)i; // exact for affine motion, and a thirtieth of the work
+        double a[12];
+        for (size_t k = 0, at = 12 * (size_t)i; k < 12; ++k, ++at) a[k] = (v[at] - s->v_before[at]) / s->predicted_dt + drag * v[at];
+        for (size_t c = 0; c < 4; ++c)
+            for (size_t k = 0; k < 3; ++k) need[12 * (size_t)i + 3 * c + k] = m[4 * c] * a[k] + m[4 * c + 1] * a[3 + k] + m[4 * c + 2] * a[6 + k] + m[4 * c + 3] * a[9 + k];
+    }
+    memset(pulled, 0, n * sizeof *pulled);
+    pull(s, need, pulled);
+    carry(s, pulled);
+    for (size_t k = 0; k < n; ++k) s->push[k] = s->hat[k] - pulled[k];
+}
+
+// Energy of the difference between the passive change of velocity and the predicted one. `slip`: how the passive change differs
+// from the one there was; NULL: a passive frame, not at all.
+static double predicted_energy(const PliFrames *s, PliIndex i, const double *slip)
+{
+    double d[12], factor[16];
     const double *m = s->hat_mass + 16 * (size_t)i;
-    passive_velocity(s, i, v, offset, after);
-    passive_velocity(s, i, s->v_before, offset, before);
     if (!cholesky4(m, factor)) return 0.0; // nothing moves with it
-    for (int a = 0; a < 3; ++a) {
+    for (size_t a = 0; a < 3; ++a) {
         double x[4];
-        for (int c = 0; c < 4; ++c) x[c] = s->hat[12 * (size_t)i + 3 * (size_t)c + (size_t)a];
+        for (size_t c = 0; c < 4; ++c) x[c] = s->push[12 * (size_t)i + 3 * c + a];
         solve4(factor, x);
-        for (int c = 0; c < 4; ++c) d[3 * c + a] = after[3 * c + a] - before[3 * c + a] - s->predicted_dt * x[c];
+        for (size_t c = 0; c < 4; ++c) d[3 * c + a] = (slip ? slip[3 * c + a] : 0.0) - s->predicted_dt * x[c];
     }
     return energy_of(m, d);
+}
+
+static void find_slip(const PliFrames *s, PliIndex i, const double *v, const double *offset, double slip[12])
+{
+    double before[12];
+    passive_velocity(s, i, v, offset, slip);
+    passive_velocity(s, i, s->v_before, offset, before);
+    for (size_t k = 0; k < 12; ++k) slip[k] -= before[k] + v[12 * (size_t)i + k] - s->v_before[12 * (size_t)i + k];
 }
 
 // Energy of the motion that is lost when active frame i follows its parents.
@@ -248,23 +362,20 @@ static double relative_energy(const PliFrames *s, PliIndex i, const double *v, c
 
 enum { KEEP, ACTIVATE, DEACTIVATE };
 
-// Fills wish; true when something should change.
-static bool decide(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v)
+// Active frames go passive when they move as their parents do, by the forces the last step began with: those of now, at the end of an
+// implicit step, keep more awake. Before anything wakes: what wakes keeps its parents. Fills wish; true when one should change.
+static bool may_sleep(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v)
 {
     PliDag *g = s->dag;
-    bool any = false;
+    bool any = false, taken = false;
     for (PliIndex i = 0; i < s->count; ++i) {
         s->wish[i] = KEEP;
         s->age[i]++;
     }
-    for (PliIndex q = 0; q < g->candidate_count; ++q) {
-        const PliIndex i = g->candidate_list[q];
-        const double mu = predicted_energy(s, i, v, g->offset + 12 * (size_t)i) * metric_weight(s, c, x + 12 * (size_t)i + 9);
-        if (mu > s->eta && g->active_count * 4 < c->max_active) s->wish[i] = ACTIVATE, any = true;
-    }
     for (PliIndex q = 0; q < g->active_count; ++q) {
         const PliIndex i = g->active_list[q];
         if (s->age[i] < (PliIndex)c->hold || !pli_dag_may_deactivate(g, i)) continue;
+        if (!taken) take_inertia(s, v, s->def.base.mass_damping), taken = true;
         const double weight = metric_weight(s, c, x + 12 * (size_t)i + 9), limit = c->coarsen * s->eta;
         double keep[12];
         memcpy(keep, g->offset + 12 * (size_t)i, sizeof keep);
@@ -274,8 +385,36 @@ static bool decide(PliFrames *s, const PliCriterionDef *c, const double *x, cons
         memcpy(offset, g->offset + 12 * (size_t)i, sizeof offset);
         memcpy(g->offset + 12 * (size_t)i, keep, sizeof keep);
         g->moved[i] = moved;
-        if (weight * relative_energy(s, i, v, offset) > limit || weight * predicted_energy(s, i, v, offset) > limit) continue;
+        double slip[12];
+        find_slip(s, i, v, offset, slip);
+        if (weight * relative_energy(s, i, v, offset) > limit || weight * predicted_energy(s, i, slip) > limit) continue;
         s->wish[i] = DEACTIVATE, any = true;
+    }
+    return any;
+}
+
+// Candidates wake by the forces of this moment, those of the step to come, and those that become candidates by that at once, level by
+// level: what strikes a body at rest would otherwise wake it one step late and by one level in each step, and the first steps
+// decide how it moves. Fills wish; true when one should wake.
+static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v, double dt, bool first)
+{
+    PliDag *g = s->dag;
+    bool any = false;
+    memset(s->wish, KEEP, s->count);
+    if (first) { // nothing was before: the motion is the one that the active frames begin
+        const size_t n = 3 * (size_t)s->dof_count;
+        double *change = s->v_before;
+        memset(change, 0, n * sizeof *change);
+        solve_mass(s, s->hat, change);
+        pli_dag_spread(g, change);
+        s->predicted_dt = dt;
+        for (size_t k = 0; k < n; ++k) change[k] = v[k] - dt * change[k];
+    }
+    take_inertia(s, v, first ? 0.0 : s->def.base.mass_damping);
+    for (PliIndex q = 0; q < g->candidate_count; ++q) {
+        const PliIndex i = g->candidate_list[q];
+        const double mu = predicted_energy(s, i, NULL) * metric_weight(s, c, x + 12 * (size_t)i + 9);
+        if (mu > s->eta && g->active_count * 4 < c->max_active) s->wish[i] = ACTIVATE, any = true;
     }
     return any;
 }
@@ -291,74 +430,6 @@ static double kinetic_energy(const PliFrames *s, const double *v)
         sum += v3_dot(p, v + 3 * (size_t)s->active[i]);
     }
     return 0.5 * sum;
-}
-
-// Momentum of every coefficient, M v with the mass of the finest level; v complete.
-static void full_momentum(PliFrames *s, const double *v)
-{
-    const PliFrameMass *m = s->mass;
-    for (PliIndex i = 0; i < s->count; ++i) {
-        double *p = s->momentum + 12 * (size_t)i;
-        memset(p, 0, 12 * sizeof *p);
-        for (PliIndex k = m->first[i]; k < m->first[i + 1]; ++k) {
-            const double *b = m->block + 16 * (size_t)k, *vj = v + 12 * (size_t)m->column[k];
-            for (int c = 0; c < 4; ++c)
-                for (int d = 0; d < 4; ++d) v3_madd(p + 3 * c, b[4 * c + d], vj + 3 * d);
-        }
-    }
-}
-
-static void apply_mass(const PliFrames *s, const double *p, double *y)
-{
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        double sum[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
-        if (s->fixed[s->active[i]]) memset(sum, 0, sizeof sum);
-        v3_copy(y + 3 * (size_t)i, sum);
-    }
-}
-
-// Velocities of the active frames that keep most of the motion: M_A v_A = T^T M v, by conjugate gradients from what they have
-// (the least-squares projection in the metric of kinetic energy: it can only lose energy, and as little as possible).
-static void project_velocity(PliFrames *s, double *v)
-{
-    const size_t n = 3 * (size_t)s->active_count;
-    double *r = s->solve, *p = r + 3 * (size_t)s->dof_count, *y = p + 3 * (size_t)s->dof_count, *z = y + 3 * (size_t)s->dof_count;
-    const PliRows w = pli_dag_rows(s->dag);
-    pli_rows_add_transpose(w, s->momentum, memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat));
-    for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(p + 3 * (size_t)i, v + 3 * (size_t)s->active[i]);
-    double norm = 0.0;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        double sum[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
-        for (int a = 0; a < 3; ++a) {
-            const double b = s->hat[3 * (size_t)s->active[i] + (size_t)a];
-            r[3 * (size_t)i + (size_t)a] = s->fixed[s->active[i]] ? 0.0 : b - sum[a];
-            norm += b * b / s->cut_mass[i];
-        }
-    }
-    double rho = 0.0;
-    for (size_t k = 0; k < n; ++k) {
-        z[k] = r[k] / s->cut_mass[k / 3];
-        p[k] = z[k];
-        rho += r[k] * z[k];
-    }
-    for (int pass = 0; pass < 200 && rho > 1e-24 * norm; ++pass) {
-        apply_mass(s, p, y);
-        double slope = 0.0, next = 0.0;
-        for (size_t k = 0; k < n; ++k) slope += p[k] * y[k];
-        if (!(slope > 0.0)) break;
-        const double step = rho / slope;
-        for (PliIndex i = 0; i < s->active_count; ++i) v3_madd(v + 3 * (size_t)s->active[i], step, p + 3 * (size_t)i);
-        for (size_t k = 0; k < n; ++k) {
-            r[k] -= step * y[k];
-            z[k] = r[k] / s->cut_mass[k / 3];
-            next += r[k] * z[k];
-        }
-        const double turn = next / rho;
-        rho = next;
-        for (size_t k = 0; k < n; ++k) p[k] = z[k] + turn * p[k];
-    }
 }
 
 static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
@@ -404,6 +475,12 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     else stats->energy_removed -= change;
 }
 
+static void gather(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    gather_masses(s);
+    gather_forces(s, body, x, v, dt);
+}
+
 static bool is_collapsed(const PliFrames *s)
 {
     for (PliIndex q = 0; q < s->dag->active_count; ++q)
@@ -424,9 +501,12 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy : fmax(s->peak_kinetic, least));
     s->info.eta = s->eta;
     bool changed = false;
+    const bool first = s->predicted == 0;
+    bool due = first;
     if (s->predicted == s->dag->revision) {
         s->since_decision += dt;
-        if (s->since_decision >= c->interval * (1.0 - 1e-9) && decide(s, c, x, v)) {
+        due = s->since_decision >= c->interval * (1.0 - 1e-9);
+        if (due && may_sleep(s, c, x, v)) {
             apply_wishes(s, body, x, v);
             pli_body_recut(body);
             changed = true;
@@ -434,10 +514,11 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
             s->polished = false;
         }
         s->still++;
-        if (s->since_decision >= c->interval * (1.0 - 1e-9)) s->since_decision = 0.0;
+        if (due) s->since_decision = 0.0;
     }
     if (s->count <= s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta && s->still >= (PliIndex)c->hold + s->polish_wait) {
         s->polished = pli_frames_polish(s, body, x, v, dt);
+        due = false; // the velocities before are gone
         // no equilibrium nearby: all frames move again; after several attempts, less and less often
         s->polish_failures = s->polished ? 0 : s->polish_failures + 1;
         s->polish_wait = s->polish_failures < 5 ? 0 : 2 * s->polish_wait + (PliIndex)c->hold;
@@ -454,8 +535,15 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         const PliIndex *dof;
         pli_elastic_set_sample_s0(pli_body_system(body, &dof)->elastic, s->sample_s0);
     }
-    gather_masses(s);
-    gather_forces(s, body, x, v);
+    gather(s, body, x, v, dt);
+    for (int level = 1; level < s->layout->level_count && due && must_wake(s, c, x, v, dt, first); ++level) {
+        apply_wishes(s, body, x, v);
+        pli_body_recut(body);
+        changed = true;
+        s->still = 0;
+        s->polished = false;
+        gather(s, body, x, v, dt);
+    }
     memcpy(s->v_before, v, 3 * (size_t)s->dof_count * sizeof *v);
     s->predicted = s->dag->revision;
     s->predicted_dt = dt;

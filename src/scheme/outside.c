@@ -6,8 +6,10 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "scheme/piece_search.h"
+#include "surface/triangle_tree.h"
 
-enum { MOST = 64, TABLE_BITS = 12, TABLE = 1 << TABLE_BITS };
+enum { MOST = 64 };
 
 struct PliOutside {
     PliHost host;
@@ -35,12 +37,8 @@ struct PliOutside {
     uint8_t *touched;   ///< in this step
     bool fresh;         ///< no force was asked for in this step yet: holds may slide
     PliIndex *piece, piece_count;
-    double *box;       ///< [piece, 6] lower and upper corner
-    double *normal;    ///< per point
-    double *centre;    ///< per triangle
-    double reach, cell;
-    PliIndex *head, *sorted; ///< triangles by hashed cell
-    uint32_t *key;
+    double reach;
+    PliPieceSearch *search;
 
     // target
     PliMatch match;
@@ -74,12 +72,7 @@ void pli_outside_destroy(PliOutside *o)
     PLI_FREE(h, o->hold, 6 * (size_t)o->points);
     PLI_FREE(h, o->touched, o->points);
     PLI_FREE(h, o->piece, o->points);
-    PLI_FREE(h, o->box, 6 * (size_t)o->points);
-    PLI_FREE(h, o->normal, 3 * (size_t)o->points);
-    PLI_FREE(h, o->centre, 3 * (size_t)o->tri_count);
-    PLI_FREE(h, o->head, (size_t)TABLE + 1);
-    PLI_FREE(h, o->sorted, o->tri_count);
-    PLI_FREE(h, o->key, o->tri_count);
+    pli_piece_search_destroy(o->search);
     PLI_FREE(h, o->target, 3 * (size_t)o->target_count);
     PLI_FREE(h, o->target_tris, 3 * (size_t)o->target_tri_count);
     PLI_FREE(h, o->ring_first, (size_t)o->target_count + 1);
@@ -176,34 +169,6 @@ static void set_matrix(double q[6], const double n[3], double across, double alo
     q[3] = d * n[1] * n[2], q[4] = d * n[0] * n[2], q[5] = d * n[0] * n[1];
 }
 
-/// Point of a triangle nearest to p, as weights of its corners.
-static void closest_on_triangle(const double p[3], const double *a, const double *b, const double *c, double w[3])
-{
-    double ab[3], ac[3], ap[3], bp[3], cp[3];
-    v3_sub(ab, b, a), v3_sub(ac, c, a), v3_sub(ap, p, a), v3_sub(bp, p, b), v3_sub(cp, p, c);
-    const double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap), d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp), d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
-    const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
-    double s = 0.0, t = 0.0; // weights of b and c
-    if (d1 <= 0.0 && d2 <= 0.0) {
-        // corner a
-    } else if (d3 >= 0.0 && d4 <= d3) {
-        s = 1.0;
-    } else if (d6 >= 0.0 && d5 <= d6) {
-        t = 1.0;
-    } else if (vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0) {
-        s = d1 / (d1 - d3);
-    } else if (vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0) {
-        t = d2 / (d2 - d6);
-    } else if (va <= 0.0 && d4 >= d3 && d5 >= d6) {
-        t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        s = 1.0 - t;
-    } else {
-        const double sum = va + vb + vc;
-        s = vb / sum, t = vc / sum;
-    }
-    w[0] = 1.0 - s - t, w[1] = s, w[2] = t;
-}
-
 static void mix(double q[3], const double *x, const PliIndex *t, const double w[3])
 {
     q[0] = q[1] = q[2] = 0.0;
@@ -235,17 +200,18 @@ static void find_pieces(PliOutside *o)
     for (PliIndex i = 0; i < o->points; ++i) o->hold_tri[i] = PLI_NONE;
 }
 
-static void find_boxes(PliOutside *o)
+/// Of the boxes of the pieces, corner to corner.
+static double mean_size(PliOutside *o)
 {
+    double *box = o->hold, sum = 0.0; // free until the first force
     for (PliIndex q = 0; q < o->piece_count; ++q)
-        for (int a = 0; a < 3; ++a) o->box[6 * (size_t)q + a] = INFINITY, o->box[6 * (size_t)q + 3 + a] = -INFINITY;
+        for (int a = 0; a < 3; ++a) box[6 * (size_t)q + a] = INFINITY, box[6 * (size_t)q + 3 + a] = -INFINITY;
     for (size_t i = 0; i < o->points; ++i) {
-        double *b = o->box + 6 * (size_t)o->piece[i];
-        for (int a = 0; a < 3; ++a) {
-            b[a] = fmin(b[a], o->at[3 * i + a]);
-            b[3 + a] = fmax(b[3 + a], o->at[3 * i + a]);
-        }
+        double *b = box + 6 * (size_t)o->piece[i];
+        for (int a = 0; a < 3; ++a) b[a] = fmin(b[a], o->at[3 * i + a]), b[3 + a] = fmax(b[3 + a], o->at[3 * i + a]);
     }
+    for (PliIndex q = 0; q < o->piece_count; ++q) sum += v3_distance(box + 6 * (size_t)q, box + 6 * (size_t)q + 3);
+    return sum / o->piece_count;
 }
 
 PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const PliPiecesDef *def, PliError *err)
@@ -260,117 +226,30 @@ PliOutside *pli_outside_pieces(const PliHost *host, const PliBody *body, const P
     o->thickness = def->thickness;
     o->friction = def->friction;
     o->piece = PLI_NEW(host, o->points, PliIndex);
-    o->box = PLI_NEW(host, 6 * (size_t)o->points, double);
-    o->normal = PLI_NEW(host, 3 * (size_t)o->points, double);
-    o->centre = PLI_NEW(host, 3 * (size_t)o->tri_count, double);
-    o->head = PLI_NEW(host, (size_t)TABLE + 1, PliIndex);
-    o->sorted = PLI_NEW(host, o->tri_count, PliIndex);
-    o->key = PLI_NEW(host, o->tri_count, uint32_t);
     o->hold_tri = PLI_NEW(host, o->points, PliIndex);
     o->hold = PLI_NEW(host, 6 * (size_t)o->points, double);
     o->touched = PLI_NEW(host, o->points, uint8_t);
-    if (!o->hold_tri || !o->hold || !o->touched || !o->piece || !o->box || !o->normal || !o->centre || !o->head || !o->sorted || !o->key) {
+    if (!o->hold_tri || !o->hold || !o->touched || !o->piece) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for contact of %u skin points", o->points);
         pli_outside_destroy(o);
         return NULL;
     }
     find_pieces(o);
-    find_boxes(o);
-    double size = 0.0, edge = 0.0, widest = 0.0;
-    for (PliIndex q = 0; q < o->piece_count; ++q) size += v3_distance(o->box + 6 * (size_t)q, o->box + 6 * (size_t)q + 3) / o->piece_count;
+    const double size = mean_size(o);
+    double edge = 0.0;
     for (PliIndex t = 0; t < o->tri_count; ++t) {
         const PliIndex *c = o->tris + 3 * (size_t)t;
-        double middle[3];
-        mix(middle, o->at, c, (const double[3]){ 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0 });
-        for (int k = 0; k < 3; ++k) {
-            edge += v3_distance(o->at + 3 * (size_t)c[k], o->at + 3 * (size_t)c[(k + 1) % 3]) / (3.0 * o->tri_count);
-            widest = fmax(widest, v3_distance(o->at + 3 * (size_t)c[k], middle));
-        }
+        for (int k = 0; k < 3; ++k) edge += v3_distance(o->at + 3 * (size_t)c[k], o->at + 3 * (size_t)c[(k + 1) % 3]) / (3.0 * o->tri_count);
     }
     o->reach = def->thickness + 1.5 * edge;
-    o->cell = o->reach + 1.5 * widest; // triangles may stretch
+    o->search = pli_piece_search_create(host, o->at, o->points, o->tris, o->tri_count, o->piece, o->piece_count, o->reach, 0.25 * edge);
+    if (!o->search) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to search %u triangles for contact", o->tri_count);
+        pli_outside_destroy(o);
+        return NULL;
+    }
     o->hardness = def->stiffness > 0.0 ? def->stiffness : 50.0 * pli_body_def(body)->material.young / size;
     return o;
-}
-
-// Of a coordinate; a runaway or NaN one gets some cell, until the step that made it is refused.
-static long cell_at(const PliOutside *o, double x)
-{
-    return (long)fmin(fmax(floor(x / o->cell), -1e15), 1e15);
-}
-
-static uint32_t hash_cell(const long c[3])
-{
-    const uint32_t h = (uint32_t)c[0] * 73856093u ^ (uint32_t)c[1] * 19349663u ^ (uint32_t)c[2] * 83492791u;
-    return (h ^ h >> 15) & (TABLE - 1);
-}
-
-static void sort_triangles(PliOutside *o)
-{
-    memset(o->head, 0, ((size_t)TABLE + 1) * sizeof *o->head);
-    memset(o->normal, 0, 3 * (size_t)o->points * sizeof *o->normal);
-    for (PliIndex t = 0; t < o->tri_count; ++t) {
-        const PliIndex *c = o->tris + 3 * (size_t)t;
-        double n[3], *middle = o->centre + 3 * (size_t)t;
-        long cell[3];
-        tri_area(o->at, c, n);
-        for (int k = 0; k < 3; ++k) v3_madd(o->normal + 3 * (size_t)c[k], 1.0, n);
-        mix(middle, o->at, c, (const double[3]){ 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0 });
-        for (int a = 0; a < 3; ++a) cell[a] = cell_at(o, middle[a]);
-        o->key[t] = hash_cell(cell);
-        o->head[o->key[t] + 1]++;
-    }
-    for (int k = 0; k < TABLE; ++k) o->head[k + 1] += o->head[k];
-    for (PliIndex t = o->tri_count; t-- > 0;) o->sorted[--o->head[o->key[t] + 1]] = t;
-    // every bucket k now begins at head[k + 1] and ends where the next one begins
-    for (size_t i = 0; i < o->points; ++i) {
-        const double length = v3_norm(o->normal + 3 * i);
-        if (length > 0.0) v3_scale(o->normal + 3 * i, 1.0 / length);
-    }
-}
-
-static bool near_other(const PliOutside *o, size_t i)
-{
-    const double *p = o->at + 3 * i;
-    for (PliIndex q = 0; q < o->piece_count; ++q) {
-        const double *b = o->box + 6 * (size_t)q;
-        if (q != o->piece[i] && p[0] > b[0] - o->reach && p[0] < b[3] + o->reach && p[1] > b[1] - o->reach && p[1] < b[4] + o->reach && p[2] > b[2] - o->reach &&
-            p[2] < b[5] + o->reach)
-            return true;
-    }
-    return false;
-}
-
-static PliIndex closest_triangle(const PliOutside *o, size_t i, double w[3], double *distance)
-{
-    const double *p = o->at + 3 * i;
-    PliIndex best = PLI_NONE;
-    double least = o->reach * o->reach;
-    uint32_t seen[27];
-    int seen_count = 0;
-    for (int n = 0; n < 27; ++n) {
-        const long cell[3] = { cell_at(o, p[0]) + n % 3 - 1, cell_at(o, p[1]) + n / 3 % 3 - 1, cell_at(o, p[2]) + n / 9 - 1 };
-        const uint32_t key = hash_cell(cell);
-        bool again = false;
-        for (int k = 0; k < seen_count; ++k) again |= seen[k] == key;
-        if (again) continue;
-        seen[seen_count++] = key;
-        const PliIndex end = key + 1 < TABLE ? o->head[key + 2] : o->tri_count;
-        for (PliIndex s = o->head[key + 1]; s < end; ++s) {
-            const PliIndex t = o->sorted[s], *c = o->tris + 3 * (size_t)t;
-            if (o->piece[c[0]] == o->piece[i] || v3_distance(o->centre + 3 * (size_t)t, p) > o->cell) continue;
-            double u[3], q[3], d[3];
-            closest_on_triangle(p, o->at + 3 * (size_t)c[0], o->at + 3 * (size_t)c[1], o->at + 3 * (size_t)c[2], u);
-            mix(q, o->at, c, u);
-            v3_sub(d, p, q);
-            const double far = v3_dot(d, d);
-            if (far > least || (far == least && t > best)) continue;
-            least = far, best = t;
-            v3_copy(w, u);
-        }
-    }
-    *distance = sqrt(least);
-    return best;
 }
 
 /// Where the point is against where it took hold, along the surface; what is over `most` slid.
@@ -424,35 +303,46 @@ static void press(PliOutside *o, size_t i, PliIndex tri, const double w[3], cons
     o->list.count = j + 1;
 }
 
+/// Two points come closer by at most this, m/s.
+static double fastest(const PliOutside *o)
+{
+    double mean[3] = { 0.0, 0.0, 0.0 }, most = 0.0;
+    for (size_t i = 0; i < o->points; ++i) v3_add(mean, mean, o->speed + 3 * i);
+    v3_scale(mean, 1.0 / o->points);
+    for (size_t i = 0; i < o->points; ++i) {
+        double u[3];
+        v3_sub(u, o->speed + 3 * i, mean);
+        const double square = v3_dot(u, u);
+        if (square > most) most = square;
+    }
+    return 2.0 * sqrt(most);
+}
+
 static void push_pieces(PliOutside *o)
 {
     o->measure = 0.0;
     if (o->piece_count < 2) return;
     memset(o->touched, 0, o->points);
-    find_boxes(o);
-    sort_triangles(o);
+    pli_piece_search_move(o->search, o->at, o->thickness + (o->implicit ? o->dt * fastest(o) : 0.0));
     for (size_t i = 0; i < o->points; ++i) {
-        double w[3] = { 0 }, distance, q[3], n[3], d[3];
-        if (!near_other(o, i)) continue;
-        const PliIndex t = closest_triangle(o, i, w, &distance);
-        if (t == PLI_NONE) continue;
-        const PliIndex *c = o->tris + 3 * (size_t)t;
-        mix(q, o->at, c, w);
-        mix(n, o->normal, c, w);
-        v3_sub(d, o->at + 3 * i, q);
+        PliNearest at;
+        double n[3];
+        if (!pli_piece_search_nearest(o->search, (PliIndex)i, &at)) continue;
         // the direction in which the distance grows; at the surface itself its normal
-        const double side = v3_dot(d, n) < 0.0 ? -1.0 : 1.0, length = v3_norm(n);
-        if (distance > 1e-6 * o->cell) {
-            v3_copy(n, d);
-            v3_scale(n, side / distance);
+        v3_copy(n, at.normal);
+        const double length = v3_norm(n);
+        if (at.distance > 1e-6 * o->reach) {
+            mix(n, o->at, o->tris + 3 * (size_t)at.tri, at.w);
+            v3_sub(n, o->at + 3 * i, n);
+            v3_scale(n, at.side / at.distance);
         } else if (length > 0.0) {
             v3_scale(n, 1.0 / length);
         } else {
             continue;
         }
-        const double depth = o->thickness - side * distance;
+        const double depth = o->thickness - at.side * at.distance;
         o->measure = fmax(o->measure, depth);
-        press(o, i, t, w, n, depth);
+        press(o, i, at.tri, at.w, n, depth);
     }
     for (size_t i = 0; i < o->points && o->fresh; ++i)
         if (!o->touched[i]) o->hold_tri[i] = PLI_NONE;
@@ -516,7 +406,7 @@ static void nearest(const PliOutside *o, const double p[3], double q[3])
     for (PliIndex r = o->ring_first[best]; r < o->ring_first[best + 1]; ++r) {
         const PliIndex *c = o->target_tris + 3 * (size_t)o->ring[r];
         double w[3], on[3];
-        closest_on_triangle(p, o->target + 3 * (size_t)c[0], o->target + 3 * (size_t)c[1], o->target + 3 * (size_t)c[2], w);
+        (void)pli_closest_on_triangle(p, o->target + 3 * (size_t)c[0], o->target + 3 * (size_t)c[1], o->target + 3 * (size_t)c[2], w);
         mix(on, o->target, c, w);
         v3_sub(d, p, on);
         const double far = v3_dot(d, d);

@@ -100,7 +100,7 @@ void pli_body_before_event(PliBody *body, double *x, const double centre[3], dou
 /// The live system of the present cut (compact numbers) and the map from compact points to dofs.
 PliSystem *pli_body_system(PliBody *body, const PliIndex **dof);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced. Inside adapt.
-void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double *f);
+void pli_body_add_outside_forces(PliBody *body, const double *x, const double *v, double dt, double *f);
 const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
 void pli_body_fixed_values(const PliBody *body, const double **x, const double **v); ///< inside adapt: where the host has the fixed ones (dof_count Vec3)
 bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut

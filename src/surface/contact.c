@@ -159,6 +159,17 @@ static void take_hold(PliContact *c, PliIndex i, const double p[3], const double
     v3_scale(stretch, most / length);
 }
 
+void pli_contact_friction(const PliContact *c, PliIndex point, const PliTool *t, int tool, const double p[3], const double n[3], double gap, double area, double force[3])
+{
+    if (!(t->friction > 0.0) || gap >= 0.0 || c->step == 0 || c->held[point] != 8 * c->step + (uint64_t)tool) return;
+    double stretch[3];
+    v3_sub(stretch, p, t->position);
+    v3_sub(stretch, stretch, c->hold + 3 * (size_t)point);
+    v3_madd(stretch, -v3_dot(stretch, n), n);
+    const double length = v3_norm(stretch), most = -t->friction * gap;
+    v3_madd(force, -tool_stiffness(c, t) * area * (length > most ? most / length : 1.0), stretch);
+}
+
 bool pli_contact_press(PliContact *c, PliIndex i, const double *x, const double *v, double matrix[6])
 {
     const PliTool *tool = &c->tool[c->tool_of[i]];

@@ -58,6 +58,9 @@ void pli_contact_add_force(void *self, double t, double h, const double *x, cons
 void pli_contact_correct(void *self, double t, double h, double *x, double *v);
 /// Implicit: whether candidate i presses in the step from x and v, and its h^2 stiffness + h damping, xx yy zz yz xz xy.
 bool pli_contact_press(PliContact *c, PliIndex i, const double *x, const double *v, double matrix[6]);
+/// Implicit: adds the friction on a skin point that held in the last step and is `gap` < 0 inside tool t, number
+/// `tool`, where it is now.
+void pli_contact_friction(const PliContact *c, PliIndex point, const PliTool *t, int tool, const double p[3], const double n[3], double gap, double area, double force[3]);
 void pli_contact_end(PliContact *c, const double *v); ///< writes the mean reaction to the tools; v at the end of the step
 
 #endif

@@ -9,8 +9,11 @@
 
 #include "base/hash.h"
 #include "host/metrics.h"
+#include "surface/triangle_tree.h"
 
 namespace {
+
+const PliHost host = pli_host_default();
 
 struct Destroy {
     void operator()(PliTriangleTree *t) const { pli_triangle_tree_destroy(t); }
@@ -97,7 +100,7 @@ TEST(Metrics, GapIsAreaWeightedAndShowsNaN)
 TEST(Metrics, TreeGivesTheBruteForceDistance)
 {
     const Surface s = sheet(23);
-    Tree tree(pli_triangle_tree_create(s.x.data(), s.points(), s.tris.data(), s.count()));
+    Tree tree(pli_triangle_tree_create(&host, s.x.data(), s.points(), s.tris.data(), s.count()));
     ASSERT_TRUE(tree);
     std::vector<double> moved = s.x;
     for (size_t k = 0; k < moved.size(); k += 3) moved[k] += 0.3 * moved[k + 2] * moved[k + 2], moved[k + 1] += 0.2 * moved[k];
@@ -116,7 +119,7 @@ TEST(Metrics, TreeGivesTheBruteForceDistance)
 TEST(Metrics, HausdorffHasItsLaws)
 {
     const Surface s = sheet(25);
-    Tree tree(pli_triangle_tree_create(s.x.data(), s.points(), s.tris.data(), s.count()));
+    Tree tree(pli_triangle_tree_create(&host, s.x.data(), s.points(), s.tris.data(), s.count()));
     ASSERT_TRUE(tree);
     EXPECT_EQ(pli_hausdorff(tree.get(), s.x.data(), s.x.data()), 0.0);
     uint64_t seed = 5;
@@ -139,7 +142,7 @@ TEST(Metrics, HausdorffHasItsLaws)
     EXPECT_NEAR(pli_hausdorff(tree.get(), flat.data(), pulled.data()), 0.2, 1e-12);
     Surface stray = sheet(5);
     stray.x.insert(stray.x.end(), { 9.0, 9.0, 9.0 });
-    Tree with(pli_triangle_tree_create(stray.x.data(), stray.points(), stray.tris.data(), stray.count()));
+    Tree with(pli_triangle_tree_create(&host, stray.x.data(), stray.points(), stray.tris.data(), stray.count()));
     std::vector<double> gone = stray.x;
     gone[gone.size() - 1] = -50.0;
     EXPECT_EQ(pli_hausdorff(with.get(), stray.x.data(), gone.data()), 0.0);
@@ -147,7 +150,7 @@ TEST(Metrics, HausdorffHasItsLaws)
 
 TEST(Metrics, AnEmptySurfaceIsFine)
 {
-    Tree tree(pli_triangle_tree_create(nullptr, 0, nullptr, 0));
+    Tree tree(pli_triangle_tree_create(&host, nullptr, 0, nullptr, 0));
     ASSERT_TRUE(tree);
     const double p[3] = { 0, 0, 0 };
     EXPECT_EQ(pli_triangle_tree_distance(tree.get(), p, 4.0), 4.0);

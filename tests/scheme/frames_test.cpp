@@ -47,6 +47,13 @@ void turn(const Vec &from, Vec &to, const double a[9], const double t[3])
         }
 }
 
+double distance(const Vec &a, const Vec &b)
+{
+    double most = 0;
+    for (size_t k = 0; k < a.size(); ++k) most = std::max(most, std::fabs(a[k] - b[k]));
+    return most;
+}
+
 double norm(const Vec &a)
 {
     double s = 0;
@@ -418,6 +425,79 @@ TEST(Frames, StiffPointForcesCarryTheWeight)
                 const double weight = 9.81 * pli_body_energy(b.get(), s.x.data(), s.v.data()).mass;
                 EXPECT_NEAR(up, weight, 0.01 * weight) << stiff << " " << solver << " " << adapt;
             }
+}
+
+// What acts on points is asked for once in a step, unless somebody moved the body between adapting and advancing.
+TEST(Frames, PointForcesOfTheJudgementServeTheStep)
+{
+    struct Counted : Springs {
+        using Springs::Springs;
+        int calls = 0;
+        Vec at;
+        static void count(const double *x, const double *v, PliPointForces *out, void *user)
+        {
+            Counted *s = static_cast<Counted *>(user);
+            s->calls++;
+            s->at.assign(x, x + s->dofs);
+            evaluate(x, v, out, user);
+        }
+        size_t dofs = 0;
+    };
+    Mesh mesh = box(8, 2, 2, 2, 0.5, 0.5);
+    PliFramesDef d = beam(8);
+    d.base.gravity[1] = -9.81;
+    Body b = make(d, mesh), whole = make(d, mesh);
+    ASSERT_TRUE(b && whole);
+    State s(b.get()), t(whole.get());
+    Counted springs(b.get(), 1e5), others(whole.get(), 1e5);
+    springs.dofs = s.x.size(), others.dofs = t.x.size();
+    ASSERT_EQ(PLI_OK, pli_body_reserve_points(b.get(), 4, nullptr));
+    ASSERT_EQ(PLI_OK, pli_body_reserve_points(whole.get(), 4, nullptr));
+    s.view.points = t.view.points = Counted::count;
+    s.view.points_user = &springs, t.view.points_user = &others;
+    for (int k = 0; k < 30; ++k) {
+        pli_body_adapt(b.get(), &s.view, 0.01);
+        ASSERT_TRUE(pli_body_advance(b.get(), &s.view, 0.01).finite);
+        ASSERT_TRUE(pli_body_step(whole.get(), &t.view, 0.01).finite);
+        ASSERT_EQ(springs.calls, k + 1);
+    }
+    EXPECT_EQ(s.x, t.x); // two halves are the whole
+    pli_body_adapt(b.get(), &s.view, 0.01);
+    s.x[4] += 1e-9;
+    const Vec from = s.x;
+    ASSERT_TRUE(pli_body_advance(b.get(), &s.view, 0.01).finite);
+    EXPECT_EQ(springs.calls, 32);
+    EXPECT_EQ(springs.at, from);
+}
+
+// A body that only friction keeps on a slope is at rest: friction is part of what its frames are judged by.
+TEST(Frames, WhatLeansOnFrictionFallsAsleep)
+{
+    Mesh mesh = box(6, 3, 3, 1.0, 0.3, 0.3);
+    PliFramesDef d = beam(10);
+    d.base.gravity[1] = -9.81;
+    d.base.material.young = 1e6;
+    d.base.criterion.threshold = 1e-3;
+    d.polish = 0;
+    Body b = make(d, mesh);
+    ASSERT_TRUE(b);
+    State s(b.get());
+    PliTool slope = {};
+    slope.shape = PLI_TOOL_PLANE;
+    slope.position[1] = -0.001;
+    slope.other[0] = std::sin(0.3), slope.other[1] = std::cos(0.3);
+    slope.position[0] = 0.0;
+    slope.friction = 0.8;
+    ASSERT_EQ(PLI_OK, pli_body_set_tools(b.get(), &slope, 1, nullptr));
+    for (int k = 0; k < 500; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    EXPECT_EQ(pli_frames_info(b.get()).active, 1u);
+    const Vec before = s.x;
+    for (int k = 0; k < 20; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    EXPECT_LT(distance(before, s.x), 1e-4);
+    slope.friction = 0.0; // and without it slides
+    ASSERT_EQ(PLI_OK, pli_body_set_tools(b.get(), &slope, 1, nullptr));
+    for (int k = 0; k < 20; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    EXPECT_GT(distance(before, s.x), 0.01);
 }
 
 TEST(Frames, BadInputGetsASentence)
