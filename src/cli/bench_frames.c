@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/timer.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
@@ -15,6 +16,8 @@ enum { RIVAL_STEPS = 6 }; ///< at which the other solver is timed on the same st
 /// Sums over the steps of a run, or over its quiet part.
 typedef struct Sums {
     double full_ms, adaptive_ms, own_ms, active, samples, rms, rms_last;
+    double centre_last;        ///< distance of the mean points
+    double nudged, nudged_last; ///< rms of the full run from the one that began a little elsewhere
     int counted, rest, compared;
     PliIndex most;
 } Sums;
@@ -23,6 +26,7 @@ typedef struct Pair {
     bool done;
     Sums all, quiet;
     double rival; ///< time of iterations over that of the factor, on the same steps
+    bool collides; ///< pieces meet, and a small difference grows
     PliIndex frames, samples;
 } Pair;
 
@@ -33,19 +37,21 @@ static void skin_point(const PliFrameRun *run, const double *x, PliIndex i, doub
         for (int c = 0; c < 3; ++c) p[c] += run->row_weight[k] * x[3 * (size_t)run->row_column[k] + (size_t)c];
 }
 
-// Root mean square distance between the skins of two runs; *largest grows to the largest displacement of the first.
-static double difference(const PliFrameRun *a, const PliFrameRun *b, double *largest)
+// Root mean square distance between the skins of two runs; *largest grows to the largest displacement of the first, *centre is the
+// distance of their mean points.
+static double difference(const PliFrameRun *a, const PliFrameRun *b, double *largest, double *centre)
 {
-    double sum = 0.0;
+    double sum = 0.0, mean[3] = { 0.0, 0.0, 0.0 };
     const double *rest = pli_body_rest(a->body);
     for (PliIndex i = 0; i < a->points; ++i) {
         double p[3], q[3], r[3], moved = 0.0;
         skin_point(a, a->x, i, p);
         skin_point(b, b->x, i, q);
         skin_point(a, rest, i, r);
-        for (int c = 0; c < 3; ++c) sum += (p[c] - q[c]) * (p[c] - q[c]), moved += (p[c] - r[c]) * (p[c] - r[c]);
+        for (int c = 0; c < 3; ++c) sum += (p[c] - q[c]) * (p[c] - q[c]), moved += (p[c] - r[c]) * (p[c] - r[c]), mean[c] += (p[c] - q[c]) / a->points;
         *largest = fmax(*largest, sqrt(moved));
     }
+    *centre = sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
     return sqrt(sum / a->points);
 }
 
@@ -61,16 +67,29 @@ static void count_step(Sums *s, const PliFrameScene *scene, const PliFrameRun *a
     s->counted++;
 }
 
+// A millionth of the body's size to and fro: what becomes of it is what no model can be blamed for.
+static void nudge(PliFrameRun *run)
+{
+    uint64_t seed = 1;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < run->dofs; i += 4) low = fmin(low, run->x[3 * (i + 3)]), high = fmax(high, run->x[3 * (i + 3)]);
+    for (size_t i = 0; i < run->dofs; i += 4) // origins of the frames
+        for (int c = 0; c < 3; ++c) run->x[3 * (i + 3) + (size_t)c] += 1e-6 * (high - low) * (2.0 * pli_random_unit(&seed) - 1.0);
+}
+
 static bool run_pair(PliBench *b, PliFrameScene *scene, Pair *pair)
 {
     PliError err = { 0 };
-    PliFrameRun run[3]; // full by a factor, the same by iterations, adaptive
-    const PliLinearSolver solver[3] = { PLI_SOLVE_LDL, PLI_SOLVE_CG, PLI_SOLVE_AUTO };
+    PliFrameRun run[4]; // full by a factor, the same by iterations, adaptive, full and nudged
+    const PliLinearSolver solver[4] = { PLI_SOLVE_LDL, PLI_SOLVE_CG, PLI_SOLVE_AUTO, PLI_SOLVE_LDL };
+    pair->collides = scene->ball_radius > 0.0;
+    const int runs = pair->collides ? 4 : 3;
     int open = 0;
-    while (open < 3 && pli_frame_run_open(&run[open], scene, open == 2, solver[open], &err)) ++open;
-    if (open < 3) pli_bench_broken(b, "%s", err.text);
+    while (open < runs && pli_frame_run_open(&run[open], scene, open == 2, solver[open], &err)) ++open;
+    if (open < runs) pli_bench_broken(b, "%s", err.text);
+    if (open == 4) nudge(&run[3]);
     double factor = 0.0, iterations = 0.0, largest = 0.0;
-    bool ok = open == 3;
+    bool ok = open == runs;
     for (int k = 0; k < scene->steps && ok; ++k) {
         pli_cli_progress(k, scene->steps, scene->name);
         const bool rival = k % (scene->steps / RIVAL_STEPS) == scene->steps / RIVAL_STEPS / 8;
@@ -91,20 +110,24 @@ static bool run_pair(PliBench *b, PliFrameScene *scene, Pair *pair)
         const bool quiet = k >= scene->quiet_from && k < scene->quiet_to;
         count_step(&pair->all, scene, &run[2], middle - start, end - middle);
         if (quiet) count_step(&pair->quiet, scene, &run[2], middle - start, end - middle);
+        if (runs == 4) ok = ok && pli_frame_run_step(&run[3], k);
         if (k % 5 != 4) continue;
-        const double rms = difference(&run[0], &run[2], &largest);
+        double centre, ignored;
+        const double rms = difference(&run[0], &run[2], &largest, &centre), nudged = runs == 4 ? difference(&run[0], &run[3], &largest, &ignored) : 0.0;
         for (int part = 0; part < (quiet ? 2 : 1); ++part) {
             Sums *s = part ? &pair->quiet : &pair->all;
-            s->rms += rms, s->rms_last = rms, s->compared++;
+            s->rms += rms, s->rms_last = rms, s->centre_last = centre, s->compared++;
+            s->nudged += nudged, s->nudged_last = nudged;
         }
     }
-    if (open == 3 && !ok) pli_bench_broken(b, "a step was not finite");
+    if (open == runs && !ok) pli_bench_broken(b, "a step was not finite");
     pair->rival = factor > 0.0 ? iterations / factor : INFINITY;
     for (int part = 0; part < 2 && ok; ++part) {
         Sums *s = part ? &pair->quiet : &pair->all;
         if (pair->rival < 1.0) s->full_ms *= pair->rival; // the faster one counts
         s->rms *= s->compared ? 100.0 / largest / s->compared : 0.0;
-        s->rms_last *= 100.0 / largest;
+        s->nudged *= s->compared ? 100.0 / largest / s->compared : 0.0;
+        s->rms_last *= 100.0 / largest, s->centre_last *= 100.0 / largest, s->nudged_last *= 100.0 / largest;
     }
     if (ok) pair->frames = pli_frames_count(run[0].body), pair->samples = pli_frames_info(run[0].body).samples;
     while (open > 0) pli_frame_run_close(&run[--open]);
@@ -128,6 +151,11 @@ static void pair(PliBench *b, const char *name, bool rest_only)
     pli_bench_report(b, "speedup", s->full_ms / s->adaptive_ms, "");
     pli_bench_report(b, "rms_mean", s->rms, "% of the largest displacement");
     pli_bench_report(b, "rms_end", s->rms_last, "% of the largest displacement");
+    if (p->collides) {
+        pli_bench_report(b, "centre_end", s->centre_last, "% of it, of the mean point");
+        pli_bench_report(b, "nudged_mean", s->nudged, "% of it, full model begun 1e-6 elsewhere");
+        pli_bench_report(b, "nudged_end", s->nudged_last, "% of it, the same");
+    }
     pli_bench_report(b, "active_mean", s->active / s->counted, "frames");
     pli_bench_report(b, "active_max", s->most, "frames");
     pli_bench_report(b, "frames", p->frames, "frames");
