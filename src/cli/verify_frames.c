@@ -454,7 +454,7 @@ static void draw_to_target(const double *x, const double *v, PliPointForces *out
     *out = *pli_outside_points(target, x, v);
 }
 
-// Fits the beam to the target; coarse to fine: more frames may become active every 20 steps. @return RMS distance of skin points
+// Fits the beam to the target; coarse to fine: one more frame may become active every 20 steps. @return RMS distance of skin points
 // to where they belong, m.
 static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
 {
@@ -465,6 +465,7 @@ static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
     def.base.rayleigh_stiffness = 0.05;
     def.base.adapt = coarse_to_fine;
     def.polish = 0;
+    def.growth = 1.0;
     if (!rig_open(&g, def, false, true, r)) return NAN;
     (void)pli_body_set_fixed(g.body, NULL, 0, NULL);
     // a finer skin than that of the mesh: points of the surface come first; the target is the same surface, bent
@@ -495,9 +496,6 @@ static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
         g.state.points = draw_to_target, g.state.points_user = target;
         bool finite = true;
         for (int k = 0; k < STEPS && finite; ++k) {
-            PliBodyDef now = *pli_body_def(g.body);
-            now.criterion.max_active = k < 160 ? 4 * (PliIndex)(1 + k / 20) : PLI_NONE;
-            (void)pli_body_retune(g.body, &now, NULL);
             pli_outside_begin(target, 0.05);
             finite = pli_body_step(g.body, &g.state, 0.05).finite;
         }

@@ -65,6 +65,7 @@ typedef struct PliFramesDef {
 
     PliFrameMetric metric;
     double reference_energy; ///< J; 0: the peak kinetic energy so far
+    double growth;           ///< s until one more frame may be active, from one at the start: coarse to fine; 0: no limit
     PliIndex polish;         ///< bodies of up to so many frames relax to equilibrium once collapsed to the root (each time a few
                              ///< solves of the full model); 0: none
 } PliFramesDef;

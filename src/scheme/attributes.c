@@ -86,6 +86,7 @@ static const PliAttribute frames_rows[] = {
     { "metric", PLI_OPTION, .options = "kinetic camera region minimum", FIELD(PliFramesDef, metric),
       .help = "what weighs the motion a frame would add: kinetic energy, fading away from point (camera), outside radius (region), or the least" },
     { "referenceEnergy", PLI_REAL, FIELD(PliFramesDef, reference_energy), .help = "J, the threshold is a fraction of it; 0: the peak kinetic energy so far" },
+    { "growth", PLI_REAL, FIELD(PliFramesDef, growth), .help = "s until one more frame may be active, from one at the start (registration: coarse to fine); 0: no limit" },
     { "polish", PLI_INT, FIELD(PliFramesDef, polish), .help = "bodies of up to so many frames relax to equilibrium at rest; 0: none" },
 };
 const PliAttributeGroup pli_frames_attributes = { frames_rows, COUNT(frames_rows) };

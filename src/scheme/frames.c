@@ -147,6 +147,7 @@ static PliStatus check(const PliFramesDef *d, PliError *err)
     if (!d->mesh) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: there is no mesh");
     if (d->base.integrator != PLI_IMPLICIT) return pli_refuse(err, PLI_UNSUPPORTED, "frames: explicit integration is not available, their mass matrix is not diagonal");
     if (d->base.criterion.kind != PLI_BY_VELOCITY) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: the criterion must be velocity");
+    if (!(d->growth >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: growth is %g s; it must be 0 or more", d->growth);
     if (!(d->mass_blend > 0.0 && d->mass_blend <= 1.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: mass_blend is %g; it must be in (0, 1]", d->mass_blend);
     if (!(d->linearity >= 0.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: linearity is %g; it must not be negative", d->linearity);
     if (d->shape == PLI_FRAMES_SMOOTH && !(d->support >= 1.0 && d->support <= 3.0)) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: support is %g; it must be between 1 and 3", d->support);

@@ -81,11 +81,13 @@ typedef struct PliFrames {
     double *v_before;    ///< m/s, all coefficients now
     double *momentum;    ///< scratch, per coefficient
     double *solve;       ///< scratch of the projection
+    double *score;       ///< J, of the candidates
     PliIndex *age;       ///< decisions since the last change, per frame
     uint8_t *wish;       ///< decision at hand, per frame
     uint64_t predicted;  ///< revision of the graph the stored prediction belongs to, 0: none
     double predicted_dt;
     double peak_kinetic, eta, since_decision;
+    double time; ///< s since the start
     double peak_force;   ///< N, largest force of a merged region on its active frames
     PliIndex still;      ///< decisions without a change
     bool polished;       ///< since the last change

@@ -24,9 +24,10 @@ PliStatus pli_frames_adapt_create(PliFrames *s)
     s->v_before = PLI_NEW(h, 3 * dofs, double);
     s->momentum = PLI_NEW(h, 3 * dofs, double);
     s->solve = PLI_NEW(h, 12 * dofs, double);
+    s->score = PLI_NEW(h, n, double);
     s->age = PLI_NEW(h, n, PliIndex);
     s->wish = PLI_NEW(h, n, uint8_t);
-    return s->fixed && s->force && s->hat && s->push && s->hat_mass && s->v_before && s->momentum && s->solve && s->age && s->wish ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return s->fixed && s->force && s->hat && s->push && s->hat_mass && s->v_before && s->momentum && s->solve && s->score && s->age && s->wish ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 void pli_frames_adapt_destroy(PliFrames *s)
@@ -41,6 +42,7 @@ void pli_frames_adapt_destroy(PliFrames *s)
     PLI_FREE(h, s->v_before, 3 * dofs);
     PLI_FREE(h, s->momentum, 3 * dofs);
     PLI_FREE(h, s->solve, 12 * dofs);
+    PLI_FREE(h, s->score, n);
     PLI_FREE(h, s->age, n);
     PLI_FREE(h, s->wish, n);
 }
@@ -50,7 +52,7 @@ void pli_frames_adapt_reset(PliFrames *s)
     memset(s->age, 0, s->count * sizeof *s->age);
     s->predicted = 0;
     s->hat_revision = 0;
-    s->peak_kinetic = s->eta = s->since_decision = 0.0;
+    s->peak_kinetic = s->eta = s->since_decision = s->time = 0.0;
     s->still = 0;
     s->peak_force = 0.0;
     s->polished = true; // the rest state is an equilibrium
@@ -399,7 +401,6 @@ static bool may_sleep(PliFrames *s, const PliCriterionDef *c, const double *x, c
 static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v, double dt, bool first)
 {
     PliDag *g = s->dag;
-    bool any = false;
     memset(s->wish, KEEP, s->count);
     if (first) { // nothing was before: the motion is the one that the active frames begin
         const size_t n = 3 * (size_t)s->dof_count;
@@ -411,12 +412,23 @@ static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, c
         for (size_t k = 0; k < n; ++k) change[k] = v[k] - dt * change[k];
     }
     take_inertia(s, v, first ? 0.0 : s->def.base.mass_damping);
+    PliIndex most = c->max_active / 4, wishes = 0;
+    if (s->def.growth > 0.0) most = (PliIndex)fmin(most, 1.0 + floor(s->time / s->def.growth + 1e-9));
     for (PliIndex q = 0; q < g->candidate_count; ++q) {
         const PliIndex i = g->candidate_list[q];
-        const double mu = predicted_energy(s, i, NULL) * metric_weight(s, c, x + 12 * (size_t)i + 9);
-        if (mu > s->eta && g->active_count * 4 < c->max_active) s->wish[i] = ACTIVATE, any = true;
+        s->score[i] = predicted_energy(s, i, NULL) * metric_weight(s, c, x + 12 * (size_t)i + 9);
+        if (s->score[i] > s->eta) s->wish[i] = ACTIVATE, wishes++;
     }
-    return any;
+    // where not all may, those that would add most
+    for (; wishes > 0 && g->active_count + wishes > most; --wishes) {
+        PliIndex least = PLI_NONE;
+        for (PliIndex q = 0; q < g->candidate_count; ++q) {
+            const PliIndex i = g->candidate_list[q];
+            if (s->wish[i] == ACTIVATE && (least == PLI_NONE || s->score[i] < s->score[least])) least = i;
+        }
+        s->wish[least] = KEEP;
+    }
+    return wishes > 0;
 }
 
 // ---- changing --------------------------------------------------------------------------------------------------------------
@@ -501,6 +513,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy : fmax(s->peak_kinetic, least));
     s->info.eta = s->eta;
     bool changed = false;
+    s->time += dt;
     const bool first = s->predicted == 0;
     bool due = first;
     if (s->predicted == s->dag->revision) {
