@@ -36,7 +36,7 @@ typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
     PLI_SOLVE_MINRES,
-    PLI_SOLVE_AUTO ///< frames: a dense factor while few are active, CG when many; other schemes: LDL
+    PLI_SOLVE_AUTO ///< frames: a dense factor while few are active, CG when many; wavelet: the factor at rest; other schemes: LDL
 } PliLinearSolver;
 
 /// What makes a region refine, on any scheme. Scores are relative: above 1 asks for more, below `coarsen` allows less.

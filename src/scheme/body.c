@@ -83,8 +83,9 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     copy_definition(b);
     if (def->integrator == PLI_IMPLICIT && (def->linear_solver == PLI_SOLVE_LDL || def->linear_solver == PLI_SOLVE_AUTO)) {
         b->implicit.matrix = pli_block_matrix_create(host);
-        if (fixed->group == 4) b->implicit.tiles = pli_tiles_create(host);
-        if (!b->implicit.matrix || (fixed->group == 4 && !b->implicit.tiles)) goto fail;
+        const bool tiles = fixed->group == 4 || fixed->constant;
+        if (tiles) b->implicit.tiles = pli_tiles_create(host);
+        if (!b->implicit.matrix || (tiles && !b->implicit.tiles)) goto fail;
     }
     ops->reset(self);
     pli_body_recut(b);
@@ -106,6 +107,7 @@ void pli_body_destroy(PliBody *b)
     pli_skin_destroy(b->skin);
     pli_block_matrix_destroy(b->implicit.matrix);
     pli_tiles_destroy(b->implicit.tiles);
+    pli_rotated_free(&host, &b->implicit);
     pli_elastic_destroy(b->system.elastic);
     PLI_FREE(&host, b->filter, 9 * (size_t)b->fixed.active_capacity);
     PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->fixed.active_capacity);
@@ -354,6 +356,11 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         pli_body_reduce(b, b->full_f);
         for (PliIndex i = 0; i < sys->active_count; ++i)
             memcpy(b->live.f_ext + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+        sys->f_ext = b->live.f_ext;
+    }
+    if (b->ops->add_force) {
+        if (!sys->f_ext) memset(b->live.f_ext, 0, 3 * (size_t)sys->active_count * sizeof(double));
+        b->ops->add_force(b->self, b->live.f_ext);
         sys->f_ext = b->live.f_ext;
     }
 }

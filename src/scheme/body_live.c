@@ -178,7 +178,7 @@ static void copy_mass(PliBody *b, const PliCut *cut)
     for (PliIndex i = 0; i < cut->active_count; ++i) {
         l->mass[i] = cut->mass[i];
         l->load[i] = cut->load ? cut->load[i] : cut->mass[i];
-        l->fixed[i] = b->is_fixed[cut->active[i]];
+        l->fixed[i] = b->is_fixed[cut->active[i]] || (cut->carried && cut->carried[i]);
         l->inv_mass[i] = l->fixed[i] ? 0.0 : 1.0 / cut->mass[i];
     }
     if (!cut->mass_first) return;
@@ -242,6 +242,7 @@ void pli_body_recut(PliBody *b)
     s->held = l->held, s->held_count = l->held_count, s->held_x = l->held_x, s->held_v = l->held_v;
     s->slaves = (PliRows){ l->slave_first, l->slave_column, l->slave_weight, cut.slave_count, cut.active_count };
     s->tet_count = cut.element_count;
+    s->constant = cut.constant;
     s->mass = l->mass, s->inv_mass = l->inv_mass, s->load = l->load, s->fixed = l->fixed;
     s->mass_first = cut.mass_first ? l->mass_first : NULL;
     s->mass_column = l->mass_column, s->mass_value = l->mass_value;
@@ -282,10 +283,6 @@ void pli_live_scatter(const PliBody *b, double *x, double *v)
 void pli_live_tangent(const PliBody *b)
 {
     PliLive *l = &((PliBody *)b)->live;
-    if (l->tangent_stale) {
-        pli_elastic_set_project(b->system.elastic, l->definite);
-        pli_elastic_linearize(b->system.elastic, l->x_tangent);
-        pli_elastic_set_project(b->system.elastic, false);
-    }
+    if (l->tangent_stale) pli_system_linearize(&((PliBody *)b)->system, l->x_tangent, l->definite);
     l->tangent_stale = false;
 }

@@ -22,7 +22,7 @@ PliStatus pli_body_reserve_springs(PliBody *b, PliError *err)
     if (count <= b->spring_capacity) return PLI_OK;
     pli_body_points_free(b);
     b->spring_capacity = count;
-    b->spring_entry_capacity = (size_t)count * (b->fixed.group > 1 ? ENTRIES_OF_GROUPS : ENTRIES);
+    b->spring_entry_capacity = (size_t)count * (b->fixed.point_entries ? b->fixed.point_entries : b->fixed.group > 1 ? ENTRIES_OF_GROUPS : ENTRIES);
     b->spring_first = PLI_NEW(&b->host, (size_t)count + 1, PliIndex);
     b->spring_column = PLI_NEW(&b->host, b->spring_entry_capacity, PliIndex);
     b->spring_weight = PLI_NEW(&b->host, b->spring_entry_capacity, double);

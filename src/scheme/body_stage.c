@@ -20,7 +20,7 @@ void pli_body_add_force(PliBody *b, const double *x, const double *v, double *f)
     PliSystem *s = &b->system;
     pli_live_gather(b, x, v);
     memset(b->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
-    pli_elastic_add_force(s->elastic, b->live.x, v && s->material_damping > 0.0 ? b->live.v : NULL, b->live.f);
+    pli_system_add_elastic(s, b->live.x, v && s->material_damping > 0.0 ? b->live.v : NULL, b->live.f);
     // the tangent costs ten times a force: it is made when somebody asks for it
     memcpy(b->live.x_tangent, b->live.x, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
     b->live.tangent_stale = true;
@@ -43,7 +43,7 @@ void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *d
     for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(moved + 3 * (size_t)i, dx + 3 * (size_t)m->live.dof[i]);
     pli_system_spread(s, moved);
     memset(m->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
-    pli_elastic_add_dforce(s->elastic, moved, k, m->live.f);
+    pli_system_add_dforce(s, moved, k, m->live.f);
     pli_system_gather(s, m->live.f);
     add_active(b, m->live.f, df);
 }
@@ -152,7 +152,7 @@ PliEnergy pli_body_energy(const PliBody *b, const double *x, const double *v)
     const PliSystem *s = &b->system;
     PliEnergy e = { 0 };
     pli_live_gather(w, x, v);
-    e.elastic = pli_elastic_energy(s->elastic, b->live.x);
+    e.elastic = pli_system_elastic_energy(s, b->live.x);
     if (v)
         pli_system_mass(s, b->live.v, w->live.f);
     else

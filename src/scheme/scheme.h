@@ -35,6 +35,9 @@ typedef struct PliCut {
     const PliIndex *sample_first, *sample_dof;
     const double *sample_grad, *sample_volume, *sample_stiffness, *sample_f0, *sample_s0;
     const double *sample_bulk; ///< see pli_elastic_set_sample_bulk, or NULL
+
+    const PliConstant *constant; ///< stiffness at rest, valid until the next cut, or NULL
+    const uint8_t *carried; ///< per active coefficient: the scheme moves it, by the velocity it writes in adapt; NULL: none
 } PliCut;
 
 /// What never changes after creation.
@@ -44,6 +47,8 @@ typedef struct PliSchemeStatic {
     const uint8_t *dof_level;
     int level_count;
     PliIndex group;             ///< consecutive dofs that belong together (frames: 4), see PliSystem; 0: none
+    bool constant;              ///< cuts have PliCut.constant
+    PliIndex point_entries;     ///< active coefficients a point hangs on, on average; 0: as groups or tetrahedra have them
     double mass;                ///< kg, when it is not the sum of the loads (bases that do not sum to one); 0: it is
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     const PliIndex *tets;       ///< all levels, in dof numbers
@@ -77,6 +82,8 @@ typedef struct PliSchemeOps {
     void (*follow)(void *self, const PliIndex *dof, PliIndex count, double *x);
     /// Rows of which only the listed ones have to be right.
     PliRows (*rows)(void *self, const PliIndex *dof, PliIndex count);
+    /// f += forces of the scheme's own on active coefficients (by active position), held during the coming step. May be NULL.
+    void (*add_force)(void *self, double *f);
     bool announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);

@@ -22,6 +22,7 @@ typedef struct Operator {
     double *full, *reaction; ///< active and slaves
     double *jacobi;          ///< per active unknown: diagonal of masses and springs
     double *blocks;          ///< Cholesky factors of the groups, or NULL
+    const PliImplicit *rotated; ///< holder of the factor at rest, or NULL
 } Operator;
 
 static void clear_fixed(const PliSystem *s, double *a)
@@ -39,7 +40,7 @@ static void apply(void *self, const double *p, double *y)
     clear_fixed(s, op->full);
     pli_system_spread(s, op->full);
     memset(op->reaction, 0, all * sizeof *p);
-    pli_elastic_add_dforce(s->elastic, op->full, op->stiffness_factor, op->reaction);
+    pli_system_add_dforce(s, op->full, op->stiffness_factor, op->reaction);
     pli_system_gather(s, op->reaction);
     pli_system_mass(s, op->full, y);
     for (PliIndex i = 0; i < s->active_count; ++i) {
@@ -78,6 +79,12 @@ static void precondition(void *self, const double *r, double *z)
 {
     const Operator *op = self;
     for (size_t i = 0; i < 3 * (size_t)op->s->active_count; ++i) z[i] = r[i] / op->jacobi[i];
+}
+
+static void precondition_rotated(void *self, const double *r, double *z)
+{
+    const Operator *op = self;
+    pli_rotated_solve(op->s, op->rotated, r, z);
 }
 
 // ---- groups of points as blocks of the preconditioner ---------------------------------------------------------------------
@@ -183,7 +190,12 @@ static bool pattern_has(const PliTiles *m, PliIndex group, PliIndex other)
 
 bool pli_implicit_outgrown(const PliSystem *s, const PliImplicit *im)
 {
-    if (im->chosen != PLI_SOLVE_LDL || !im->is_tiled) return false;
+    if (im->chosen != PLI_SOLVE_LDL || !(im->is_tiled || im->is_rotated)) return false;
+    for (PliIndex j = 0; j < s->spring_count && im->is_rotated; ++j)
+        for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; ++a)
+            for (PliIndex b = s->spring_first[j]; b < a; ++b)
+                if (!pattern_has(im->tiles, im->place[s->spring_column[a]] / 4, im->place[s->spring_column[b]] / 4)) return true;
+    if (im->is_rotated) return false;
     for (PliIndex j = 0; j < s->spring_count; ++j)
         for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; a += 4)
             for (PliIndex b = s->spring_first[j]; b < a; b += 4)
@@ -194,7 +206,15 @@ bool pli_implicit_outgrown(const PliSystem *s, const PliImplicit *im)
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *err)
 {
     im->chosen = im->solver;
-    if (im->solver == PLI_SOLVE_AUTO) im->chosen = s->group > 1 && 3 * s->active_count > TILED_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
+    im->is_rotated = s->constant && im->tiles && (im->solver == PLI_SOLVE_AUTO || (im->solver == PLI_SOLVE_LDL && s->constant->linear)) && 3 * s->active_count <= TILED_UNKNOWNS;
+    if (im->is_rotated) {
+        im->chosen = PLI_SOLVE_LDL; // as far as responses are concerned
+        im->is_tiled = false;
+        const PliStatus rotated = pli_rotated_pattern(s, im);
+        return rotated == PLI_OK ? PLI_OK : pli_refuse(err, rotated, "no memory for the matrix of %u active points", s->active_count);
+    }
+    if (im->solver == PLI_SOLVE_AUTO && s->constant) im->chosen = PLI_SOLVE_CG;
+    else if (im->solver == PLI_SOLVE_AUTO) im->chosen = s->group > 1 && 3 * s->active_count > TILED_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
     if (im->chosen != PLI_SOLVE_LDL) return PLI_OK;
     im->is_tiled = im->tiles && s->group == 4 && s->slave_count == 0 && s->tet_count == 0 && s->mass_first;
     if (im->is_tiled) {
@@ -218,7 +238,7 @@ PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *er
             arg.status = pli_block_matrix_push(im->matrix, i, s->mass_column[k]);
     }
     if (arg.status == PLI_OK) {
-        pli_elastic_linearize(s->elastic, s->x); // matrices exist only after that
+        if (!s->constant || !s->constant->linear) pli_elastic_linearize(s->elastic, s->x); // matrices exist only after that
         pli_system_stiffness_blocks(s, push_block, &arg);
     }
     if (arg.status != PLI_OK) return pli_refuse(err, arg.status, "no memory for the matrix of %u active points", s->active_count);
@@ -270,6 +290,10 @@ static bool factor_tiles(const Operator *op, PliTiles *m)
 
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double *b, double *x)
 {
+    if (im->is_rotated) {
+        pli_rotated_solve(s, im, b, x);
+        return;
+    }
     if (!im->is_tiled) {
         pli_block_matrix_solve(im->matrix, b, x);
         return;
@@ -284,7 +308,7 @@ void pli_implicit_solve(const PliSystem *s, const PliImplicit *im, const double 
 
 void pli_implicit_solve_eight(const PliSystem *s, const PliImplicit *im, double *x, double *work)
 {
-    if (!im->is_tiled) {
+    if (!im->is_tiled && !im->is_rotated) {
         pli_block_matrix_solve_eight(im->matrix, x, x, work);
         return;
     }
@@ -330,13 +354,6 @@ static bool factor_direct(const Operator *op, PliImplicit *im)
     return pli_block_matrix_factor(m, NULL) == PLI_OK;
 }
 
-static void linearize(PliSystem *s, bool definite)
-{
-    pli_elastic_set_project(s->elastic, definite);
-    pli_elastic_linearize(s->elastic, s->x);
-    pli_elastic_set_project(s->elastic, false);
-}
-
 int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
 {
     const PliIndex points = s->active_count + s->slave_count;
@@ -349,17 +366,17 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     pli_system_spread(s, s->v);
     if (!s->force_ready) {
         memset(s->f, 0, all * sizeof *s->f);
-        pli_elastic_add_force(s->elastic, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
+        pli_system_add_elastic(s, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }
     s->force_ready = false;
     if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Frames try the exact one first, which follows the
     // motion better and comes to rest sooner: their solvers notice when it is not definite.
-    const bool notices = im->chosen == PLI_SOLVE_CG ? s->group > 1 : im->chosen == PLI_SOLVE_LDL && im->is_tiled;
-    linearize(s, !notices);
+    const bool notices = im->is_rotated || (im->chosen == PLI_SOLVE_CG ? s->group > 1 : im->chosen == PLI_SOLVE_LDL && im->is_tiled);
+    pli_system_linearize(s, s->x, !notices);
     // f += (h + b_r) K v
-    pli_elastic_add_dforce(s->elastic, s->v, dt + s->rayleigh_stiffness, s->f);
+    pli_system_add_dforce(s, s->v, dt + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
     pli_system_mass(s, s->v, b);
     for (PliIndex i = 0; i < s->active_count; ++i) {
@@ -372,12 +389,28 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
         }
     }
 
-    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, jacobi, NULL };
+    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, jacobi, NULL, NULL };
     int iterations = 1;
-    if (im->chosen == PLI_SOLVE_LDL) {
+    if (im->is_rotated) {
+        if (!pli_rotated_factor(s, im, op.mass_factor, op.stiffness_factor)) return -1;
+        if (s->constant->linear) {
+            pli_rotated_solve(s, im, b, dv);
+        } else {
+            op.rotated = im;
+            const PliLinearOp a = { apply, precondition_rotated, &op, (PliIndex)n };
+            PliSolveResult r = pli_cg_solve(&im->iterative, &a, b, dv, scratch);
+            if (r.indefinite) {
+                pli_system_linearize(s, s->x, true);
+                memset(dv, 0, n * sizeof *dv);
+                r = pli_cg_solve(&im->iterative, &a, b, dv, scratch);
+            }
+            if (!isfinite(r.residual)) return -1;
+            iterations = r.iterations;
+        }
+    } else if (im->chosen == PLI_SOLVE_LDL) {
         if (!factor_direct(&op, im)) return -1;
         if (notices && im->tiles->negative > 0) {
-            linearize(s, true);
+            pli_system_linearize(s, s->x, true);
             if (!factor_direct(&op, im)) return -1;
         }
         pli_implicit_solve(s, im, b, dv);
@@ -394,7 +427,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
         PliSolveResult r = im->chosen == PLI_SOLVE_CG ? pli_cg_solve(&im->iterative, &a, b, dv, scratch)
                                                       : pli_minres_solve(&im->iterative, &a, b, dv, scratch);
         if (notices && r.indefinite) {
-            linearize(s, true);
+            pli_system_linearize(s, s->x, true);
             if (op.blocks) factor_groups(&op);
             memset(dv, 0, n * sizeof *dv);
             r = pli_cg_solve(&im->iterative, &a, b, dv, scratch);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "solver/constant.h"
+
 void pli_system_spread(const PliSystem *s, double *a)
 {
     pli_rows_apply(s->slaves, a, a + 3 * (size_t)s->active_count);
@@ -80,6 +82,36 @@ static void reduce_element(const PliIndex *point, PliIndex n, const double *k, v
 
 void pli_system_stiffness_blocks(const PliSystem *s, PliReducedFn *fn, void *user)
 {
+    if (s->constant && s->constant->linear) {
+        pli_constant_blocks(s, fn, user);
+        return;
+    }
     ReduceArg arg = { s, fn, user };
     pli_elastic_element_matrices(s->elastic, reduce_element, &arg);
+}
+
+void pli_system_add_elastic(PliSystem *s, const double *x, const double *v, double *f)
+{
+    if (s->constant && s->constant->linear) pli_constant_add_force(s, x, v, f);
+    else pli_elastic_add_force(s->elastic, x, v, f);
+}
+
+void pli_system_linearize(PliSystem *s, const double *x, bool project)
+{
+    if (s->constant) pli_constant_rotation(s, x, s->rotation);
+    if (s->constant && s->constant->linear) return;
+    pli_elastic_set_project(s->elastic, project);
+    pli_elastic_linearize(s->elastic, x);
+    pli_elastic_set_project(s->elastic, false);
+}
+
+void pli_system_add_dforce(const PliSystem *s, const double *dx, double k, double *df)
+{
+    if (s->constant && s->constant->linear) pli_constant_add_product(s, s->rotation, dx, -k, df);
+    else pli_elastic_add_dforce(s->elastic, dx, k, df);
+}
+
+double pli_system_elastic_energy(const PliSystem *s, const double *x)
+{
+    return s->constant && s->constant->linear ? pli_constant_energy(s, x) : pli_elastic_energy(s->elastic, x);
 }

@@ -9,6 +9,20 @@
 #include "solver/linear.h"
 #include "solver/tiles.h"
 
+/// Stiffness about the rest shape, for schemes that know it beforehand: the whole law of a linear body, or what preconditions
+/// another one. Blocks stay the scheme's; rows are those of the lower triangle over active positions.
+typedef struct PliConstant {
+    const PliIndex *first, *column, *entry; ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
+    const double *block; ///< N/m, 9 each, row-major: -df_i/dx_j at rest
+    const double *rest;  ///< m, active Vec3
+    const double *mean;  ///< 1/m, active Vec3: mean F = sum x mean^T
+    const PliIndex *order; ///< active positions, those that couple near each other
+    double *work;        ///< lent scratch, 6 doubles per active point
+    uint64_t revision;   ///< grows with every change of the above
+    bool linear;         ///< forces are -R K R^T (x - R rest); there are no elements
+    bool rotates;        ///< R is the rotation of the mean F; otherwise the identity
+} PliConstant;
+
 typedef struct PliSystem {
     PliHost host;
     PliIndex active_count, slave_count;
@@ -20,6 +34,8 @@ typedef struct PliSystem {
     const double *held_x, *held_v; ///< held_count Vec3
     bool drop_slave_forces; ///< the paper's coupling: reactions on slaves are lost (doc/schemes/tetlod.md)
     PliElastic *elastic;
+    const PliConstant *constant; ///< or NULL
+    double rotation[9];     ///< R at the last linearize
     PliIndex tet_count;     ///< tetrahedra in `elastic`, ordered by tick group
     const double *mass;     ///< kg, lumped
     const double *inv_mass; ///< 1/kg, 0 where fixed
@@ -58,6 +74,11 @@ typedef struct PliSystem {
 void pli_system_spread(const PliSystem *s, double *a);                 ///< slaves of one field from its active part
 void pli_system_gather(const PliSystem *s, double *f);                 ///< active += W^T slaves
 void pli_system_mass(const PliSystem *s, const double *p, double *y);  ///< y = M p on active points
+// Elastic forces whatever their origin, on active points and slaves; see elastic.h.
+void pli_system_add_elastic(PliSystem *s, const double *x, const double *v, double *f);
+void pli_system_linearize(PliSystem *s, const double *x, bool project);
+void pli_system_add_dforce(const PliSystem *s, const double *dx, double k, double *df);
+double pli_system_elastic_energy(const PliSystem *s, const double *x);
 
 // ---- explicit ----------------------------------------------------------------------------------------------------------
 
@@ -83,7 +104,16 @@ typedef struct PliImplicit {
     PliBlockMatrix *matrix; ///< pattern sealed by pli_implicit_pattern when solver is PLI_SOLVE_LDL
     PliTiles *tiles;        ///< or this one, for groups of four points; NULL: never
     bool is_tiled;          ///< which of the two holds the present pattern
+    bool is_rotated;        ///< the tiles hold the factor at rest of PliSystem.constant, turned with the body
+    uint64_t rotated_key;   ///< of what that factor was made with
+    PliIndex *place;        ///< per active point: four times its group in the tiles + its place there
+    size_t place_capacity;
 } PliImplicit;
+// constant.c: the factor at rest. It is kept while set, step, springs and what is fixed stay the same.
+PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *implicit);
+bool pli_rotated_factor(const PliSystem *s, PliImplicit *implicit, double mass_factor, double stiffness_factor); ///< of M and of K = df/dx
+void pli_rotated_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x); ///< may be the same
+void pli_rotated_free(const PliHost *host, PliImplicit *implicit);
 /// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x);
 /// Eight at once, in place: x and work have shape [3 active_count, 8].
