@@ -19,7 +19,7 @@ PliWaveletDef pli_wavelet_default(void)
         .basis = PLI_WAVELET_CC,
         .law = PLI_WAVELET_QUASI_LINEAR,
         .transition = PLI_WAVELET_OFFSET,
-        .fade = 0.1,
+        .fade = 0.05,
         .memory = 1.0,
     };
     d.base.integrator = PLI_IMPLICIT;

@@ -93,7 +93,8 @@ typedef struct PliWavelet {
     double rotation[9], shift[3]; ///< of the body, now
     uint64_t held_key;    ///< of the constraints, and for how many steps they have not changed
     PliIndex quiet;
-    PliIndex fading;      ///< functions in transition
+    PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
+    double since_change;  ///< s since the cut changed
     PliCriterion criterion;
     PliGovernor governor;
     bool decided;

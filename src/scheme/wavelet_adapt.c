@@ -49,7 +49,8 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     s->v_dt = 0.0;
     s->quiet = 0;
-    s->fading = 0;
+    s->fading = s->faded = 0;
+    s->since_change = 0.0;
     s->displacement = 0.0;
     s->decided = false;
     memcpy(s->rotation, one, sizeof one);
@@ -72,23 +73,24 @@ static double smooth(double t) { return t <= 0.0 ? 0.0 : t >= 1.0 ? 1.0 : t * t 
 
 // ---- transitions -------------------------------------------------------------------------------------------------------------------------
 
-/// Clocks go on; details that fade out get the velocity that takes them there. @return true when some are done, and the cut changes
-static bool advance_fades(PliWavelet *s, double *x, double *v, double dt)
+/// Clocks go on; details that fade out get the velocity that takes them there. Those that are there wait for the next change of the
+/// cut, which costs a factorisation.
+static void advance_fades(PliWavelet *s, double *x, double *v, double dt)
 {
-    bool changed = false;
-    if (s->fading == 0) return false;
-    s->fading = 0;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        const size_t a = s->active[i];
-        if (s->state[a] == PLI_ACTIVE) continue;
+    if (s->fading == 0) return;
+    s->fading = s->faded = 0;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        const size_t a = i;
+        if (s->state[a] == PLI_ACTIVE || s->state[a] == PLI_PASSIVE) continue;
+        if (s->clock[a] >= s->def.fade && s->state[a] == PLI_FADING_IN) {
+            s->state[a] = PLI_ACTIVE;
+            continue;
+        }
         if (s->clock[a] >= s->def.fade) {
-            if (s->state[a] == PLI_FADING_OUT) {
-                s->state[a] = PLI_PASSIVE, changed = true;
-                memset(x + 3 * a, 0, 3 * sizeof *x);
-                memset(v + 3 * a, 0, 3 * sizeof *v);
-            } else {
-                s->state[a] = PLI_ACTIVE;
-            }
+            memset(x + 3 * a, 0, 3 * sizeof *x);
+            memset(v + 3 * a, 0, 3 * sizeof *v);
+            s->faded++;
+            s->fading++;
             continue;
         }
         s->clock[a] += dt;
@@ -99,7 +101,13 @@ static bool advance_fades(PliWavelet *s, double *x, double *v, double dt)
         const double left = 1.0 - smooth(s->clock[a] / s->def.fade);
         for (size_t d = 0; d < 3; ++d) v[3 * a + d] = (left * goal[d] - x[3 * a + d]) / dt;
     }
-    return changed;
+}
+
+static void drop_faded(PliWavelet *s)
+{
+    for (PliIndex a = 0; a < s->count; ++a)
+        if (s->state[a] == PLI_FADING_OUT && s->clock[a] >= s->def.fade) s->state[a] = PLI_PASSIVE, s->fading--;
+    s->faded = 0;
 }
 
 void pli_wavelet_add_offsets(void *self, double *f)
@@ -173,19 +181,19 @@ static void find_parents(PliWavelet *s, uint8_t *parent)
     }
 }
 
-static void measure_displacement(PliWavelet *s, const double *x, double dt)
+/// Of control vertices of the finest level from where a rigid body would have them. Coefficients say little: levels cancel.
+static void measure_displacement(PliWavelet *s, const double *x)
 {
     double most = 0.0;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        const size_t a = s->active[i];
-        double u[3] = { 0.0, 0.0, 0.0 };
-        if (s->dof_level[a] == 0) {
-            m3_apply(u, s->rotation, s->rest + 3 * a);
-            v3_add(u, u, s->shift);
-        }
+    const PliIndex first = s->level[s->level_count - 1].dof_first;
+    for (PliIndex v = 0; v < s->count; ++v) {
+        const size_t a = (size_t)first + v;
+        double u[3];
+        m3_apply(u, s->rotation, s->rest + 3 * a);
+        v3_add(u, u, s->shift);
         most = fmax(most, v3_distance(x + 3 * a, u));
     }
-    s->displacement = fmax(most, s->displacement * exp(-dt / s->def.memory));
+    s->displacement = fmax(most, s->displacement);
 }
 
 static double nearest_tool(const PliBody *body, const double p[3])
@@ -211,14 +219,17 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
     return v3_norm(u) / theta;
 }
 
+enum { WORTH = 50, PATIENCE = 10 };
+
 static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
 {
     const PliBodyDef *def = pli_body_def(body);
     PliCriterion *c = &s->criterion;
     PliStats *stats = pli_body_stats_mutable(body);
-    const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
     pli_wavelet_spread(s, x);
     pli_wavelet_spread(s, v);
+    measure_displacement(s, x);
+    const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
     find_candidates(s);
     pli_wavelet_find_residual(s, body, x, v);
     pli_criterion_begin(c, &def->criterion);
@@ -236,8 +247,14 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
     // work of a step: entries of the matrix, about as many per function as now
     const double limit = pli_governor_limit(&s->governor, def->criterion.budget_ms);
     const double most = fmin(def->criterion.max_active == PLI_NONE ? INFINITY : def->criterion.max_active, limit);
-    PliIndex on = s->active_count;
-    bool changed = false;
+    PliIndex on = s->active_count, changes = s->faded;
+    for (PliIndex k = 0; k < c->coarsen_count; ++k) changes += pli_criterion_volunteers(c, &c->coarsen[k]);
+    if (on < most) changes += c->refine_count;
+    const bool over = on > most && s->governor.samples > 0;
+    // a few at a time are not worth a new factor, unless they have waited
+    if (!over && (changes == 0 || (changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval))) return false;
+    drop_faded(s);
+    s->since_change = 0.0;
     for (PliIndex k = 0; k < c->coarsen_count; ++k) {
         const bool volunteers = pli_criterion_volunteers(c, &c->coarsen[k]), forced = on > most && s->governor.samples > 0;
         if (!volunteers && !forced) continue;
@@ -246,7 +263,6 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
         stats->coarsened++;
         stats->forced += !volunteers;
         on--;
-        changed = true;
     }
     for (PliIndex k = 0; k < c->refine_count; ++k) {
         if (on + 1 > most) {
@@ -257,9 +273,8 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
         pli_criterion_note_refined(c, c->refine[k].region);
         stats->refined++;
         on++;
-        changed = true;
     }
-    return changed;
+    return true;
 }
 
 static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
@@ -281,7 +296,8 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     }
     s->decided = false;
     pli_wavelet_find_rotation(s, x);
-    measure_displacement(s, x, dt);
+    s->displacement *= exp(-dt / s->def.memory);
+    s->since_change += dt;
     const uint64_t key = constraints_key(s, body);
     s->quiet = key == s->held_key ? s->quiet + 1 : 0;
     s->held_key = key;
@@ -291,7 +307,7 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
         changed = decide(s, body, x, v);
         s->decided = true;
     }
-    changed = advance_fades(s, x, v, dt) || changed;
+    advance_fades(s, x, v, dt);
     if (changed) pli_wavelet_refresh_cut(s);
     memcpy(s->v_before, v, 3 * (size_t)s->count * sizeof *v);
     s->v_dt = dt;

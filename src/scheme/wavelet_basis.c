@@ -253,13 +253,32 @@ PliIndex pli_wavelet_locate(void *self, const double point[3], PliIndex *column,
 
 // ---- the levels --------------------------------------------------------------------------------------------------------------------------
 
-static PliLattice *first_lattice(const PliHost *host, const PliWaveletDef *def, PliError *err)
+/// The functions of the lattice as given must not vanish together.
+static PliStatus check_lattice(PliWavelet *s, const PliLattice *l, PliError *err)
 {
+    PliWaveletLevel beyond = { 0 };
+    beyond.lattice = pli_lattice_subdivide(l, rule_of(s), &beyond.rows, err);
+    const PliStatus status = beyond.lattice ? factor_even(s, &beyond, l->vertex_count, err) : PLI_BAD_MESH;
+    s->info.singular = beyond.singular;
+    pli_lattice_destroy(beyond.lattice);
+    pli_transfer_destroy(beyond.rows);
+    pli_block_matrix_destroy(beyond.even);
+    return status;
+}
+
+static PliLattice *first_lattice(PliWavelet *s, const PliWaveletDef *def, PliError *err)
+{
+    const PliHost *host = &s->host;
     PliLattice *l = !def->mesh             ? pli_lattice_box(host, def->box_min, def->box_max, def->box_cells, def->sharp_angle, err)
                     : def->resolution > 0 ? pli_lattice_around(host, def->mesh, def->resolution, def->sharp_angle, err)
                                           : pli_lattice_from_mesh(host, def->mesh, def->sharp_angle, err);
     const int refine = def->refine + (def->base.adapt ? 0 : def->levels);
-    for (int k = 0; k < refine && l; ++k) {
+    for (int k = 0; k <= refine && l; ++k) {
+        if (k == def->refine && check_lattice(s, l, err) != PLI_OK) {
+            pli_lattice_destroy(l);
+            return NULL;
+        }
+        if (k == refine) break;
         PliLattice *fine = pli_lattice_subdivide(l, (PliLatticeRule)def->basis, NULL, err);
         pli_lattice_destroy(l);
         l = fine;
@@ -288,26 +307,15 @@ static PliStatus find_support(PliWavelet *s, PliWaveletLevel *l)
 static PliStatus make_levels(PliWavelet *s, const PliWaveletDef *def, PliError *err)
 {
     s->level_count = 1 + (def->base.adapt ? def->levels : 0);
-    s->level[0].lattice = first_lattice(&s->host, def, err);
+    s->level[0].lattice = first_lattice(s, def, err);
     if (!s->level[0].lattice) return PLI_BAD_ARGUMENT;
-    s->info.singular = INFINITY;
-    // one more than there are levels: the coarsest functions of a level must not vanish together
-    PliWaveletLevel beyond = { 0 };
-    for (int k = 1; k <= s->level_count; ++k) {
-        PliWaveletLevel *l = k < s->level_count ? &s->level[k] : &beyond;
-        if (k == s->level_count && k > 1) break;
+    for (int k = 1; k < s->level_count; ++k) {
+        PliWaveletLevel *l = &s->level[k];
         l->lattice = pli_lattice_subdivide(s->level[k - 1].lattice, rule_of(s), &l->rows, err);
         if (!l->lattice) return PLI_BAD_ARGUMENT;
         const PliStatus status = factor_even(s, l, s->level[k - 1].lattice->vertex_count, err);
+        if (status != PLI_OK) return status;
         s->info.singular = fmin(s->info.singular, l->singular);
-        if (l == &beyond || status != PLI_OK) {
-            if (l == &beyond) {
-                pli_lattice_destroy(l->lattice);
-                pli_transfer_destroy(l->rows);
-                pli_block_matrix_destroy(l->even);
-            }
-            if (status != PLI_OK) return status;
-        }
     }
     for (int k = 0; k < s->level_count; ++k) {
         s->level[k].shapes = pli_shapes_create(s->level[k].lattice, rule_of(s), err);
