@@ -86,7 +86,7 @@ void pli_polar_robust(const double F[9], double R[9])
     for (int sweep = 0; sweep < 10; ++sweep)
         for (int p = 0; p < 3; ++p)
             for (int q = p + 1; q < 4; ++q) {
-                if (!(fabs(a[p][q]) > 1e-300)) continue;
+                if (!(fabs(a[p][q]) > 1e-150)) continue;
                 double gap = a[q][q] - a[p][p], twice = 2.0 * a[p][q];
                 double t = copysign(1.0, gap) * twice / (fabs(gap) + sqrt(gap * gap + twice * twice));
                 double c = 1.0 / sqrt(t * t + 1.0), n = t * c;
