@@ -15,6 +15,7 @@ static const PliVerifyCase *const suites[] = {
     pli_verify_tetlod_cases,
     pli_verify_tetlod_cube_cases,
     pli_verify_frames_cases,
+    pli_verify_wavelet_cases,
     NULL,
 };
 

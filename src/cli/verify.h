@@ -30,6 +30,7 @@ void pli_verify_at_least(PliVerifyResult *r, double bound, double measured);
 void pli_verify_broken(PliVerifyResult *r, const char *format, ...) PLI_PRINTF(2, 3);
 void pli_verify_note(PliVerifyResult *r, const char *format, ...) PLI_PRINTF(2, 3);
 
-extern const PliVerifyCase pli_verify_fem_cases[], pli_verify_tetlod_cases[], pli_verify_tetlod_cube_cases[], pli_verify_frames_cases[];
+extern const PliVerifyCase pli_verify_fem_cases[], pli_verify_tetlod_cases[], pli_verify_tetlod_cube_cases[], pli_verify_frames_cases[],
+    pli_verify_wavelet_cases[];
 
 #endif

@@ -5,6 +5,7 @@
 // What a component can do. Everything is optional; the table in profile.c says which struct belongs to which name.
 
 #include <pliant/frames.h>
+#include <pliant/wavelet.h>
 
 #include "host/scene.h"
 #include "host/mechanics.h"
@@ -54,6 +55,7 @@ typedef union PliDefaults {
     PliFemDef fem;
     PliTetLodDef tetlod;
     PliFramesDef frames;
+    PliWaveletDef wavelet;
     PliPiecesDef pieces;
     PliTargetDef target;
     PliTool tool;

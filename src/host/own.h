@@ -36,6 +36,7 @@ PliModel *pli_model_of(PliObject *o, PliError *err);
 /// Attributes of a group that the scene sets, written to the fields of a definition.
 PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err);
 PliBody *pli_make_frames(PliObject *o, const PliHost *host, PliError *err); // own_frames.c
+PliBody *pli_make_wavelet(PliObject *o, const PliHost *host, PliError *err); // own_wavelet.c
 /// Tetrahedra of a loader or topology when it has them, or else its triangles and quads.
 PliMesh *pli_surface_from_object(const PliHost *host, PliObject *source, PliError *err);
 /// A body is stepped one way only.
@@ -45,7 +46,7 @@ void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
 /// A hand takes the tool: it goes to `target`, at ten radii a second at most. NULL: back to its path. Planes stay where they are.
 void pli_tool_steer(PliObject *o, const double target[3]);
 
-extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops, pli_frames_model_ops; // own_model.c
+extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops, pli_frames_model_ops, pli_wavelet_model_ops; // own_model.c
 extern const PliOps pli_adaptive_solver_ops;                                       // own_solver.c
 extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_mask_ops; // own_stage.c
 extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;            // own_surface.c
@@ -59,6 +60,7 @@ extern const PliAttributeGroup pli_comparison_attributes;
 void pli_fem_model_defaults(PliDefaults *def);
 void pli_tetlod_model_defaults(PliDefaults *def);
 void pli_frames_model_defaults(PliDefaults *def);
+void pli_wavelet_model_defaults(PliDefaults *def);
 void pli_tool_defaults(PliDefaults *def);
 void pli_pieces_defaults(PliDefaults *def);
 void pli_target_defaults(PliDefaults *def);

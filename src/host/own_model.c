@@ -22,7 +22,7 @@ PliModel *pli_model_of(PliObject *o, PliError *err)
     PliObject *model = pli_link(o, "model");
     if (!model) model = pli_context_find(o->node, PLI_ROLE_MODEL);
     if (!model || !(model->cls->roles & PLI_ROLE_MODEL)) {
-        pli_refuse(err, PLI_BAD_ARGUMENT, model ? "model must lead to a FemModel, TetLodModel, FramesModel or another body" : "finds no model in its node or above: add one, or give model=\"@path\"");
+        pli_refuse(err, PLI_BAD_ARGUMENT, model ? "model must lead to a FemModel, TetLodModel, FramesModel, WaveletModel or another body" : "finds no model in its node or above: add one, or give model=\"@path\"");
         return NULL;
     }
     PliModel *m = model->self;
@@ -245,6 +245,7 @@ static PliStatus model_parse(PliObject *o, MakeFn *make, PliError *err)
 static PliStatus fem_parse(PliObject *o, PliError *err) { return model_parse(o, make_fem, err); }
 static PliStatus tetlod_parse(PliObject *o, PliError *err) { return model_parse(o, make_tetlod, err); }
 static PliStatus frames_parse(PliObject *o, PliError *err) { return model_parse(o, pli_make_frames, err); }
+static PliStatus wavelet_parse(PliObject *o, PliError *err) { return model_parse(o, pli_make_wavelet, err); }
 
 // ---- the node around it ------------------------------------------------------------------------------------------------------------
 
@@ -318,7 +319,9 @@ static void model_von_mises(PliObject *o, const double *x, double *per_point)
 const PliOps pli_fem_model_ops = { MODEL_OPS, .parse = fem_parse };
 const PliOps pli_tetlod_model_ops = { MODEL_OPS, .parse = tetlod_parse };
 const PliOps pli_frames_model_ops = { MODEL_OPS, .parse = frames_parse };
+const PliOps pli_wavelet_model_ops = { MODEL_OPS, .parse = wavelet_parse };
 
 void pli_fem_model_defaults(PliDefaults *def) { def->fem = pli_fem_default(); }
 void pli_tetlod_model_defaults(PliDefaults *def) { def->tetlod = pli_tetlod_default(); }
 void pli_frames_model_defaults(PliDefaults *def) { def->frames = pli_frames_default(); }
+void pli_wavelet_model_defaults(PliDefaults *def) { def->wavelet = pli_wavelet_default(); }

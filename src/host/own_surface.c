@@ -57,7 +57,7 @@ typedef struct Mapping {
     PliModel *model;
     PliMech *in, *out;
     bool skin;
-    bool fine_forces; ///< AdaptiveSolver gets forces on every coefficient of the finest level: frames that are off are judged by them
+    bool fine_forces; ///< AdaptiveSolver gets forces on every coefficient of the finest level: those that are off are judged by them
     // embedded points: rows on the finest level, and composed with the present levels
     PliIndex *first, *column, *now_first, *now_column;
     double *weight, *now_weight, *dense;
@@ -182,7 +182,7 @@ static PliStatus mapping_init(PliObject *o, PliError *err)
     if (m->skin && pli_body_skin_count(m->model->body) != m->out->count)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "output has %u points, and the skin %u", m->out->count, pli_body_skin_count(m->model->body));
     size_t n;
-    m->fine_forces = pli_body_scheme(m->model->body) == PLI_FRAMES;
+    m->fine_forces = pli_body_judges_forces(m->model->body);
     if (!m->skin || m->fine_forces) status = embed(o, m, m->skin ? pli_reals(m->model->object, "skinPosition", &n) : m->out->x, err);
     if (status) return status;
     mapping_apply(o, m->in->x, m->out->x);

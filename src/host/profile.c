@@ -258,6 +258,11 @@ GROUP(frames_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: a closed sur
       OUT("position", PLI_POINTS, "m, rest values of all coefficients: three columns and an origin a frame"),
       OUT("places", PLI_POINTS, "m, where the frame of each coefficient is: BoxROI or SphereROI on it choose whole frames to hold"),
       OUT("anchorDofs", PLI_INDICES, "coefficients of the anchored frames, four each, in the order of anchors"))
+GROUP(wavelet_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: hexahedra and tetrahedra are the lattice; with resolution, a closed surface or tetrahedra to put cubes around"),
+      IN("mesh", PLI_LINK, NULL, "loader or topology, instead of filename; without both, a box is made from min, max and cells"),
+      IN("cells", PLI_INDICES, "4 4 4", "cells of the box along x, y and z"),
+      OUT("position", PLI_POINTS, "m, rest values of all coefficients: vertices of the lattice, details (0), control vertices of finer levels"),
+      OUT("places", PLI_POINTS, "m, where each coefficient is: BoxROI or SphereROI on it choose what to hold, details included"))
 GROUP(model_link, IN("model", PLI_LINK, NULL, "the body; default: the model of this node or above"))
 GROUP(solver_rows, OUT("substeps", PLI_INT, "substeps of the last step"), OUT("forceUpdates", PLI_INT, "times the other components' forces were gathered in the last step"))
 GROUP(surface_rows, OUT("position", PLI_POINTS, "m, rest positions of the skin"), OUT("triangles", PLI_INDICES, "3 indices each"),
@@ -343,6 +348,8 @@ static const PliClass table[] = {
          &model_rows, &tetlod_model_rows, &pli_body_attributes, &pli_tetlod_attributes),
     OURS("FramesModel", PLI_ROLE_MODEL, &pli_frames_model_ops, pli_frames_model_defaults, "deformable body of affine frames that switch on and off by velocity", &model_rows,
          &frames_model_rows, &pli_body_attributes, &pli_frames_attributes),
+    OURS("WaveletModel", PLI_ROLE_MODEL, &pli_wavelet_model_ops, pli_wavelet_model_defaults, "deformable body of subdivision wavelets on a control lattice, whose details switch on and off",
+         &model_rows, &wavelet_model_rows, &pli_body_attributes, &pli_wavelet_attributes),
     OURS("AdaptiveSolver", PLI_ROLE_ODE, &pli_adaptive_solver_ops, NULL, "steps a body on its active coefficients only", &model_link, &solver_rows),
     OURS("AdaptiveForceField", PLI_ROLE_FORCE, &pli_adaptive_force_ops, NULL, "internal forces of a body, for stock solvers", &model_link, &force_rows, &definite_rows),
     OURS("AdaptiveMass", PLI_ROLE_MASS, &pli_adaptive_mass_ops, NULL, "mass and weight of a body, for stock solvers", &model_link, &mass_rows),

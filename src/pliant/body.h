@@ -122,6 +122,12 @@ PLI_API const double *pli_body_rest(const PliBody *body);    ///< dof_count Vec3
 PLI_API int pli_body_level_count(const PliBody *body);
 PLI_API const uint8_t *pli_body_dof_level(const PliBody *body); ///< level of each coefficient, 0 = coarsest
 
+/// The coefficient that says where `dof` is in space: often itself, for a wavelet's detail its control vertex. PLI_NONE: none does (the columns
+/// of a frame; its origin does).
+PLI_API PliIndex pli_body_dof_place(const PliBody *body, PliIndex dof);
+/// Adaptation judges passive coefficients by the forces on them: hosts should then give forces on coefficients of the finest level.
+PLI_API bool pli_body_judges_forces(const PliBody *body);
+
 typedef struct PliActive {
     const PliIndex *dof; ///< ascending, so loops and sums have one order
     PliIndex count;

@@ -2,6 +2,7 @@
 #include "scheme/attributes.h"
 
 #include <pliant/frames.h>
+#include <pliant/wavelet.h>
 #include "scheme/outside.h"
 
 #include <locale.h>
@@ -90,6 +91,22 @@ static const PliAttribute frames_rows[] = {
     { "polish", PLI_INT, FIELD(PliFramesDef, polish), .help = "bodies of up to so many frames relax to equilibrium at rest; 0: none" },
 };
 const PliAttributeGroup pli_frames_attributes = { frames_rows, COUNT(frames_rows) };
+
+static const PliAttribute wavelet_rows[] = {
+    { "resolution", PLI_INT, FIELD(PliWaveletDef, resolution), .help = "cubes along the longest side of the mesh, around it; 0: the cells of the mesh are the lattice" },
+    { "min", PLI_VEC3, FIELD(PliWaveletDef, box_min), .help = "m, without a mesh: lowest corner of a box" },
+    { "max", PLI_VEC3, FIELD(PliWaveletDef, box_max), .help = "m, without a mesh: highest corner of the box" },
+    { "sharpAngle", PLI_REAL, FIELD(PliWaveletDef, sharp_angle), .help = "degrees; edges of the boundary bent by more stay sharp; 180: none" },
+    { "refine", PLI_INT, FIELD(PliWaveletDef, refine), .help = "subdivisions of the lattice before anything else, 0 .. 4" },
+    { "detailLevels", PLI_INT, FIELD(PliWaveletDef, levels), .help = "levels of detail, 0 .. 4" },
+    { "basis", PLI_OPTION, .options = "cc bswx trilinear", FIELD(PliWaveletDef, basis), .help = "Catmull-Clark, split and average (never singular), or trilinear" },
+    { "elasticity", PLI_OPTION, .options = "quasiLinear linear nonlinear", FIELD(PliWaveletDef, law),
+      .help = "linear about the shape turned with the body, linear about the rest shape, or the material law" },
+    { "transition", PLI_OPTION, .options = "offset plain", FIELD(PliWaveletDef, transition), .help = "how details switch: force and size fade, or at once" },
+    { "fade", PLI_REAL, FIELD(PliWaveletDef, fade), .help = "s, length of a transition" },
+    { "memory", PLI_REAL, FIELD(PliWaveletDef, memory), .help = "s, over which the largest displacement, which the threshold is a part of, is forgotten" },
+};
+const PliAttributeGroup pli_wavelet_attributes = { wavelet_rows, COUNT(wavelet_rows) };
 
 static const PliAttribute pieces_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliPiecesDef, stiffness), .help = "contact pressure per depth, N/m3; 0: from the material" },

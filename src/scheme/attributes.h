@@ -53,6 +53,7 @@ typedef struct PliAttributeGroup {
 extern const PliAttributeGroup pli_body_attributes;   ///< PliBodyDef, which every definition begins with
 extern const PliAttributeGroup pli_tetlod_attributes; ///< what PliTetLodDef adds
 extern const PliAttributeGroup pli_frames_attributes; ///< what PliFramesDef adds
+extern const PliAttributeGroup pli_wavelet_attributes; ///< what PliWaveletDef adds
 extern const PliAttributeGroup pli_pieces_attributes; ///< PliPiecesDef
 extern const PliAttributeGroup pli_target_attributes; ///< PliTargetDef
 extern const PliAttributeGroup pli_tool_attributes;   ///< PliTool, what sphere and plane share

@@ -118,6 +118,8 @@ void pli_body_destroy(PliBody *b)
 }
 
 PliScheme pli_body_scheme(const PliBody *b) { return b->ops->scheme; }
+PliIndex pli_body_dof_place(const PliBody *b, PliIndex dof) { return b->ops->place ? b->ops->place(b->self, dof) : dof; }
+bool pli_body_judges_forces(const PliBody *b) { return b->ops->judges_forces; }
 const PliBodyDef *pli_body_def(const PliBody *b) { return &b->def; }
 PliBodyDef *pli_body_def_mutable(PliBody *b) { return &b->def; }
 PliIndex pli_body_dof_count(const PliBody *b) { return b->fixed.dof_count; }

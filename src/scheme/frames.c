@@ -124,6 +124,12 @@ static void follow(void *self, const PliIndex *dof, PliIndex count, double *x)
     pli_dag_spread(((PliFrames *)self)->dag, x);
 }
 
+static PliIndex place(const void *self, PliIndex dof)
+{
+    (void)self;
+    return dof % 4 == 3 ? dof : PLI_NONE;
+}
+
 static const PliSchemeOps frames_ops = {
     .scheme = PLI_FRAMES,
     .destroy = destroy,
@@ -136,6 +142,8 @@ static const PliSchemeOps frames_ops = {
     .announces = true, // a frame that goes passive moves nothing; only the polish does
     .locate = locate,
     .pin = pin,
+    .place = place,
+    .judges_forces = true,
     .is_valid = is_valid,
 };
 

@@ -84,6 +84,8 @@ typedef struct PliSchemeOps {
     PliRows (*rows)(void *self, const PliIndex *dof, PliIndex count);
     /// f += forces of the scheme's own on active coefficients (by active position), held during the coming step. May be NULL.
     void (*add_force)(void *self, double *f);
+    PliIndex (*place)(const void *self, PliIndex dof); ///< see pli_body_dof_place; NULL: every coefficient is a place
+    bool judges_forces; ///< see pli_body_judges_forces
     bool announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);

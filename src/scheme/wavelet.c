@@ -74,6 +74,12 @@ static bool is_valid(const void *self, PliError *err)
     return true;
 }
 
+static PliIndex place(const void *self, PliIndex dof)
+{
+    const PliWavelet *s = self;
+    return dof < s->count ? s->level[s->dof_level[dof]].dof_first + dof : dof;
+}
+
 static const PliSchemeOps wavelet_ops = {
     .scheme = PLI_WAVELET,
     .destroy = destroy,
@@ -87,6 +93,8 @@ static const PliSchemeOps wavelet_ops = {
     .add_force = pli_wavelet_add_offsets,
     .locate = pli_wavelet_locate,
     .pin = pli_wavelet_pin,
+    .place = place,
+    .judges_forces = true,
     .is_valid = is_valid,
 };
 

@@ -138,5 +138,7 @@ void pli_wavelet_pin(void *self, const uint8_t *fixed);
 void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v);
 void pli_wavelet_find_rotation(PliWavelet *s, const double *x);
 void pli_wavelet_add_offsets(void *self, double *f);
+/// The same set and transitions, for twins of one definition; then transitions go on by dt, and nothing is decided.
+void pli_wavelet_mirror(PliBody *to, const PliBody *from, double *x, double *v, double dt);
 
 #endif

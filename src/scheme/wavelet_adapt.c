@@ -277,6 +277,23 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
     return true;
 }
 
+void pli_wavelet_mirror(PliBody *to, const PliBody *from, double *x, double *v, double dt)
+{
+    PliWavelet *s = pli_body_self(to);
+    const PliWavelet *t = pli_body_self((PliBody *)from);
+    const bool same = memcmp(s->state, t->state, s->count) == 0;
+    memcpy(s->state, t->state, s->count);
+    memcpy(s->clock, t->clock, s->count * sizeof *s->clock);
+    memcpy(s->start, t->start, 3 * (size_t)s->count * sizeof *s->start);
+    s->fading = t->fading;
+    if (!same) {
+        pli_wavelet_refresh_cut(s);
+        pli_body_recut(to);
+    }
+    pli_wavelet_find_rotation(s, x);
+    advance_fades(s, x, v, dt);
+}
+
 static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
 {
     int tools;

@@ -78,7 +78,7 @@ bool AdaptiveMapping::locatePoints()
     m_first.clear();
     m_column.clear();
     m_weight.clear();
-    if (m_skin && pli_body_scheme(body) != PLI_FRAMES)
+    if (m_skin && !pli_body_judges_forces(body))
         return true;
     m_first.push_back(0);
     PliIndex column[64];
@@ -145,10 +145,10 @@ PliRows AdaptiveMapping::rows()
              PliIndex(m_dense.size()) };
 }
 
-/// AdaptiveSolver pulls forces through the levels itself, and frames that are off now are judged by what acts on them.
+/// AdaptiveSolver pulls forces through the levels itself, and coefficients that are off now are judged by what acts on them.
 PliRows AdaptiveMapping::forceRows()
 {
-    if (l_model->route() != Route::Owned || pli_body_scheme(l_model->body()) != PLI_FRAMES)
+    if (l_model->route() != Route::Owned || !pli_body_judges_forces(l_model->body()))
         return rows();
     return { m_first.data(), m_column.data(), m_weight.data(), PliIndex(m_first.size() - 1), PliIndex(m_dense.size()) };
 }

@@ -394,7 +394,7 @@ void BodyModel::adaptNow(double dt)
         auto x = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::position));
         auto v = ::sofa::helper::getWriteAccessor(*m_state->write(vec_id::write_access::velocity));
         PliState s = lend(flat(x.wref()), flat(v.wref()));
-        if (m_lend && pli_body_scheme(m_body.get()) == PLI_FRAMES)
+        if (m_lend && pli_body_judges_forces(m_body.get()))
             m_lend(s);
         changed = pli_body_adapt(m_body.get(), &s, dt);
     }

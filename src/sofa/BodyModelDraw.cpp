@@ -92,13 +92,13 @@ void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
     const VecCoord& x = m_state->read(vec_id::read_access::position)->getValue();
     std::vector<::sofa::type::Vec3> points, slaves;
     std::vector<RGBAColor> colours;
-    const bool frames = pli_body_scheme(m_body.get()) == PLI_FRAMES;
     for (PliIndex i = 0; i < active.count; ++i)
     {
         const PliIndex dof = active.dof[i];
-        if (frames && dof % 4 != 3)
+        const PliIndex place = pli_body_dof_place(m_body.get(), dof);
+        if (place == PLI_NONE)
             continue;
-        points.push_back(x[dof] + m_aside);
+        points.push_back(x[place] + m_aside);
         colours.push_back(levelColour(level[dof], levels));
     }
     tool->drawPoints(points, 5.0f, colours);

@@ -145,6 +145,8 @@ void pli_rotated_free(const PliHost *host, PliImplicit *im)
     PLI_FREE(host, im->place, im->place_capacity);
 }
 
+enum { STALE_ITERATIONS = 12 }; ///< about what a factorisation costs
+
 static bool is_round(const double q[6])
 {
     return q[0] == q[1] && q[1] == q[2] && q[3] == 0.0 && q[4] == 0.0 && q[5] == 0.0;
@@ -169,6 +171,12 @@ static uint64_t key_of(const PliSystem *s, double mass_factor, double stiffness_
     uint64_t h = pli_hash(PLI_HASH_SEED, factor, sizeof factor);
     h = pli_hash(h, &s->constant->revision, sizeof s->constant->revision);
     h = pli_hash(h, s->fixed, s->active_count);
+    return h ? h : 1;
+}
+
+static uint64_t spring_key(const PliSystem *s)
+{
+    uint64_t h = PLI_HASH_SEED;
     for (PliIndex j = 0; j < s->spring_count; ++j) {
         double block[9];
         spring_block(s, j, block);
@@ -177,7 +185,7 @@ static uint64_t key_of(const PliSystem *s, double mass_factor, double stiffness_
         h = pli_hash(h, s->spring_column + first, count * sizeof *s->spring_column);
         h = pli_hash(h, s->spring_weight + first, count * sizeof *s->spring_weight);
     }
-    return h ? h : 1;
+    return h;
 }
 
 /// += w b for the unknowns of active points i (rows) and j, where the tiles have them.
@@ -192,8 +200,11 @@ static void add_block(const PliImplicit *im, PliIndex i, PliIndex j, double w, c
 bool pli_rotated_factor(const PliSystem *s, PliImplicit *im, double mass_factor, double stiffness_factor)
 {
     const PliConstant *c = s->constant;
-    const uint64_t key = key_of(s, mass_factor, stiffness_factor);
-    if (key == im->rotated_key) return true;
+    const uint64_t key = key_of(s, mass_factor, stiffness_factor), springs = spring_key(s);
+    im->rotated_stale = key == im->rotated_key && springs != im->rotated_springs;
+    if (key == im->rotated_key && (!im->rotated_stale || im->rotated_iterations <= STALE_ITERATIONS)) return true;
+    im->rotated_stale = false;
+    im->rotated_iterations = 0;
     pli_tiles_zero(im->tiles);
     for (PliIndex i = 0; i < s->active_count; ++i)
         for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k) {
@@ -219,6 +230,7 @@ bool pli_rotated_factor(const PliSystem *s, PliImplicit *im, double mass_factor,
         for (PliIndex a = 0; a < 3; ++a) pli_tiles_fix(im->tiles, o / 4, 4 * a + o % 4);
     const bool good = pli_tiles_factor(im->tiles) == PLI_OK;
     im->rotated_key = good ? key : 0;
+    im->rotated_springs = springs;
     return good;
 }
 

@@ -393,7 +393,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     int iterations = 1;
     if (im->is_rotated) {
         if (!pli_rotated_factor(s, im, op.mass_factor, op.stiffness_factor)) return -1;
-        if (s->constant->linear) {
+        if (s->constant->linear && !im->rotated_stale) {
             pli_rotated_solve(s, im, b, dv);
         } else {
             op.rotated = im;
@@ -406,6 +406,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
             }
             if (!isfinite(r.residual)) return -1;
             iterations = r.iterations;
+            if (im->rotated_stale) im->rotated_iterations = iterations;
         }
     } else if (im->chosen == PLI_SOLVE_LDL) {
         if (!factor_direct(&op, im)) return -1;

@@ -105,13 +105,16 @@ typedef struct PliImplicit {
     PliTiles *tiles;        ///< or this one, for groups of four points; NULL: never
     bool is_tiled;          ///< which of the two holds the present pattern
     bool is_rotated;        ///< the tiles hold the factor at rest of PliSystem.constant, turned with the body
-    uint64_t rotated_key;   ///< of what that factor was made with
+    uint64_t rotated_key, rotated_springs; ///< of what that factor was made with: all but springs, and springs
+    bool rotated_stale;     ///< other springs act now: the factor only preconditions
+    int rotated_iterations; ///< of the last step with a stale factor
     PliIndex *place;        ///< per active point: four times its group in the tiles + its place there
     size_t place_capacity;
 } PliImplicit;
 // constant.c: the factor at rest. It is kept while set, step, springs and what is fixed stay the same.
 PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *implicit);
-bool pli_rotated_factor(const PliSystem *s, PliImplicit *implicit, double mass_factor, double stiffness_factor); ///< of M and of K = df/dx
+/// Factors are those of M and of K = df/dx. With other springs than the factor has it is kept while CG needs few iterations with it.
+bool pli_rotated_factor(const PliSystem *s, PliImplicit *implicit, double mass_factor, double stiffness_factor);
 void pli_rotated_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x); ///< may be the same
 void pli_rotated_free(const PliHost *host, PliImplicit *implicit);
 /// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.

@@ -334,12 +334,13 @@ void Session::stepScene()
 
 // ---- snapshots -----------------------------------------------------------------------------------------------------------------
 
-static void copyDofs(const double *x, const PliIndex *dof, PliIndex count, bool frames, std::vector<float> &out)
+static void copyDofs(const PliSceneBody &b, const PliIndex *dof, PliIndex count, std::vector<float> &out)
 {
     out.reserve(3 * size_t(count));
     for (PliIndex i = 0; i < count; ++i) {
-        if (frames && dof[i] % 4 != 3) continue; // the other three are directions, not places
-        for (size_t d = 0; d < 3; ++d) out.push_back(float(x[3 * size_t(dof[i]) + d]));
+        const PliIndex place = pli_body_dof_place(b.body, dof[i]);
+        if (place == PLI_NONE) continue;
+        for (size_t d = 0; d < 3; ++d) out.push_back(float(b.x[3 * size_t(place) + d]));
     }
 }
 
@@ -401,10 +402,10 @@ void Session::publishBody(size_t i, Snapshot &shot)
     s.energy = e.elastic + e.kinetic;
     s.divergedAt = m_divergedAt[i];
     const PliActive active = pli_body_active(b.body);
-    copyDofs(b.x, active.dof, active.count, frames, s.activeDofs);
+    copyDofs(b, active.dof, active.count, s.activeDofs);
     PliIndex slaves = 0;
     const PliIndex *slave = pli_body_slaves(b.body, &slaves);
-    copyDofs(b.x, slave, slaves, frames, s.slaves);
+    copyDofs(b, slave, slaves, s.slaves);
     if (frames) copyFrames(b.x, active, s.frames);
     shot.bodies.push_back(std::move(s));
 }
