@@ -145,7 +145,8 @@ void pli_rotated_free(const PliHost *host, PliImplicit *im)
     PLI_FREE(host, im->place, im->place_capacity);
 }
 
-enum { STALE_ITERATIONS = 12 }; ///< about what a factorisation costs
+/// Iterations that take as long as a factorisation, which runs at the speed of arithmetic, solves at that of memory.
+static double worth_of(const PliTiles *m) { return pli_tiles_work(m) / (12.0 * PLI_TILE * PLI_TILE * m->stored); }
 
 static bool is_round(const double q[6])
 {
@@ -202,9 +203,9 @@ bool pli_rotated_factor(const PliSystem *s, PliImplicit *im, double mass_factor,
     const PliConstant *c = s->constant;
     const uint64_t key = key_of(s, mass_factor, stiffness_factor), springs = spring_key(s);
     im->rotated_stale = key == im->rotated_key && springs != im->rotated_springs;
-    if (key == im->rotated_key && (!im->rotated_stale || im->rotated_iterations <= STALE_ITERATIONS)) return true;
+    if (key == im->rotated_key && (!im->rotated_stale || im->rotated_spent < worth_of(im->tiles))) return true;
     im->rotated_stale = false;
-    im->rotated_iterations = 0;
+    im->rotated_spent = 0.0;
     pli_tiles_zero(im->tiles);
     for (PliIndex i = 0; i < s->active_count; ++i)
         for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k) {

@@ -406,7 +406,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
             }
             if (!isfinite(r.residual)) return -1;
             iterations = r.iterations;
-            if (im->rotated_stale) im->rotated_iterations = iterations;
+            if (im->rotated_stale) im->rotated_spent += iterations;
         }
     } else if (im->chosen == PLI_SOLVE_LDL) {
         if (!factor_direct(&op, im)) return -1;

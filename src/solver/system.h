@@ -107,13 +107,14 @@ typedef struct PliImplicit {
     bool is_rotated;        ///< the tiles hold the factor at rest of PliSystem.constant, turned with the body
     uint64_t rotated_key, rotated_springs; ///< of what that factor was made with: all but springs, and springs
     bool rotated_stale;     ///< other springs act now: the factor only preconditions
-    int rotated_iterations; ///< of the last step with a stale factor
+    double rotated_spent;   ///< iterations with a stale factor so far
     PliIndex *place;        ///< per active point: four times its group in the tiles + its place there
     size_t place_capacity;
 } PliImplicit;
 // constant.c: the factor at rest. It is kept while set, step, springs and what is fixed stay the same.
 PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *implicit);
-/// Factors are those of M and of K = df/dx. With other springs than the factor has it is kept while CG needs few iterations with it.
+/// Factors are those of M and of K = df/dx. A factor with other springs preconditions CG
+/// until that has cost as much as a new one.
 bool pli_rotated_factor(const PliSystem *s, PliImplicit *implicit, double mass_factor, double stiffness_factor);
 void pli_rotated_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x); ///< may be the same
 void pli_rotated_free(const PliHost *host, PliImplicit *implicit);
