@@ -15,6 +15,7 @@ static const PliBenchCase *const suites[] = {
     pli_bench_kernel_cases,
     pli_bench_tetlod_cases,
     pli_bench_frames_cases,
+    pli_bench_wavelet_cases,
     NULL,
 };
 
