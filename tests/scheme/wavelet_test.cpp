@@ -153,7 +153,7 @@ TEST(Wavelet, theFactorAtRestSolvesWhatConjugateGradientsSolve)
         }
         // nonlinear: with the exact tangent, where CG alone leaves out its negative eigenvalues
         for (size_t i = 0; i < end[0].size(); ++i)
-            ASSERT_NEAR(end[0][i], end[1][i], law == PLI_WAVELET_NONLINEAR ? 1e-5 : 1e-8) << "law " << law;
+            ASSERT_NEAR(end[0][i], end[1][i], law == PLI_WAVELET_NONLINEAR ? 1e-4 : 1e-8) << "law " << law;
     }
 }
 
