@@ -78,6 +78,10 @@ PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, Pl
     ok = ok && (e->sample_point = PLI_NEW(host, entries, PliIndex));
     ok = ok && (e->sample_grad = PLI_NEW(host, 3 * entries, double));
     ok = ok && (e->sample_stress = PLI_NEW(host, 9 * samples, double));
+    if (def->sample_cells && samples) {
+        ok = ok && (e->sample_alike = PLI_NEW(host, sample_packs, uint8_t));
+        ok = ok && (e->sample_lanes = PLI_NEW(host, 3 * entries, double));
+    }
     if (!def->explicit_only) {
         size_t width = e->sample_width;
         ok = ok && (e->tangent = PLI_NEW(host, tet_packs, PliTangentPack));
@@ -117,6 +121,8 @@ void pli_elastic_destroy(PliElastic *e)
     PLI_FREE(&host, e->sample_point, entries);
     PLI_FREE(&host, e->sample_grad, 3 * entries);
     PLI_FREE(&host, e->sample_stress, 9 * samples);
+    PLI_FREE(&host, e->sample_alike, sample_packs);
+    PLI_FREE(&host, e->sample_lanes, 3 * entries);
     PLI_FREE(&host, e->tangent, tet_packs);
     PLI_FREE(&host, e->sample_tangent, sample_packs);
     PLI_FREE(&host, e->matrix, 9 * width * width);
@@ -178,6 +184,23 @@ PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex cou
     return PLI_OK;
 }
 
+/// Gradients of a pack lane by lane, when its samples list the same points. @return whether they do
+static bool fill_lanes(PliElastic *e, PliIndex pack)
+{
+    const PliIndex s = pack * PACK;
+    if (s + PACK > e->sample_count) return false;
+    const size_t first = e->sample_first[s], n = e->sample_first[s + 1] - first;
+    if (first % PACK) return false; // lanes are loaded aligned
+    for (PliIndex lane = 1; lane < PACK; ++lane) {
+        if (e->sample_first[s + lane + 1] - e->sample_first[s + lane] != n) return false;
+        if (memcmp(e->sample_point + first, e->sample_point + e->sample_first[s + lane], n * sizeof *e->sample_point) != 0) return false;
+    }
+    double *to = e->sample_lanes + 3 * first;
+    for (size_t k = 0; k < 3 * n; ++k)
+        for (size_t lane = 0; lane < PACK; ++lane) to[PACK * k + lane] = e->sample_grad[3 * (first + n * lane) + k];
+    return true;
+}
+
 PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
                                   const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0)
 {
@@ -215,6 +238,7 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
             p->bulk[lane] = 0.0;
         }
     }
+    for (PliIndex n = 0; n < e->sample_packs && e->sample_alike; ++n) e->sample_alike[n] = fill_lanes(e, n);
     return PLI_OK;
 }
 
@@ -379,9 +403,14 @@ static void run_pass(PliElastic *e, Pass *p)
         list_entries(e);
         pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
     } else {
-        for (PliIndex s = 0; s < e->sample_count; ++s)
-            for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n)
-                add_entry(e, s, n, p->f + 3 * (size_t)e->sample_point[n]);
+        for (PliIndex pack = 0; pack < e->sample_packs; ++pack) {
+            if (e->sample_alike && e->sample_alike[pack]) {
+                e->kernel->sample_scatter(e, pack, p->f);
+                continue;
+            }
+            for (PliIndex s = pack * PACK; s < (pack + 1) * PACK && s < e->sample_count; ++s)
+                for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n) add_entry(e, s, n, p->f + 3 * (size_t)e->sample_point[n]);
+        }
     }
 }
 

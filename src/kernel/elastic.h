@@ -23,6 +23,7 @@ typedef struct PliElasticDef {
     PliIndex sample_capacity;   ///< general samples (frames, lattices)
     size_t sample_entry_capacity; ///< total basis functions over all samples
     PliIndex sample_width;      ///< most basis functions in one sample; 0: 256
+    bool sample_cells;          ///< samples mostly come eight by eight with the same points: their gradients are kept lane by lane, too
     bool explicit_only;         ///< keeps no memory for tangents: linearize and what needs it must not be called
 } PliElasticDef;
 PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err);

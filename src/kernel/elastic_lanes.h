@@ -273,6 +273,24 @@ static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, Pli
 /// out[.][lane] = sum of u_a (x) grad_a over the entries of each of the pack's samples.
 W_INLINE void sample_gradients(const PliElastic *e, PliIndex pack, const double *u, double out[9][PACK])
 {
+    if (e->sample_alike && e->sample_alike[pack]) { // the same sums, several samples at a time
+        const size_t first = e->sample_first[pack * PACK], n = e->sample_first[pack * PACK + 1] - first;
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            const double *g = e->sample_lanes + 3 * first + lane;
+            W F[9];
+            for (int k = 0; k < 9; ++k) F[k] = w_set(0.0);
+            for (size_t a = 0; a < n; ++a, g += 3 * PACK) {
+                const double *p = u + 3 * (size_t)e->sample_point[first + a];
+                const W g0 = w_load(g), g1 = w_load(g + PACK), g2 = w_load(g + 2 * PACK);
+                for (int i = 0; i < 3; ++i) {
+                    const W x = w_set(p[i]);
+                    F[3 * i] = F[3 * i] + x * g0, F[3 * i + 1] = F[3 * i + 1] + x * g1, F[3 * i + 2] = F[3 * i + 2] + x * g2;
+                }
+            }
+            for (int k = 0; k < 9; ++k) w_store(&out[k][lane], F[k]);
+        }
+        return;
+    }
     for (PliIndex lane = 0; lane < PACK; ++lane) {
         PliIndex s = pack * PACK + lane;
         double F[9] = { 0.0 };
@@ -308,6 +326,27 @@ W_INLINE W trace_strain(const W F[9])
 W_INLINE W double_dot(const W F[9], const W G[9])
 {
     return (F[0] * G[0] + F[1] * G[1] + F[2] * G[2]) + (F[3] * G[3] + F[4] * G[4] + F[5] * G[5]) + (F[6] * G[6] + F[7] * G[7] + F[8] * G[8]);
+}
+
+static void lanes_sample_scatter(const PliElastic *e, PliIndex pack, double *f)
+{
+    const size_t first = e->sample_first[pack * PACK], n = e->sample_first[pack * PACK + 1] - first;
+    _Alignas(64) double P[9][PACK], out[3][PACK];
+    for (size_t lane = 0; lane < PACK; ++lane)
+        for (size_t k = 0; k < 9; ++k) P[k][lane] = e->sample_stress[9 * ((size_t)pack * PACK + lane) + k];
+    const double *g = e->sample_lanes + 3 * first;
+    for (size_t a = 0; a < n; ++a, g += 3 * PACK) {
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+            const W g0 = w_load(g + lane), g1 = w_load(g + PACK + lane), g2 = w_load(g + 2 * PACK + lane);
+            for (int i = 0; i < 3; ++i) w_store(&out[i][lane], w_load(&P[3 * i][lane]) * g0 + w_load(&P[3 * i + 1][lane]) * g1 + w_load(&P[3 * i + 2][lane]) * g2);
+        }
+        double *to = f + 3 * (size_t)e->sample_point[first + a];
+        for (int i = 0; i < 3; ++i) {
+            double sum = to[i]; // the order in which single samples add
+            for (int lane = 0; lane < PACK; ++lane) sum += out[i][lane];
+            to[i] = sum;
+        }
+    }
 }
 
 static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v)
@@ -478,7 +517,7 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
-        .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,        \
+        .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter, \
         .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                              \
         .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted                                 \
     }

@@ -79,6 +79,8 @@ struct PliElastic {
     PliTangentPack *sample_tangent;
     PliIndex *sample_first, *sample_point; ///< entries
     double *sample_grad;
+    uint8_t *sample_alike; ///< per pack: its eight samples list the same points; NULL: never
+    double *sample_lanes;  ///< gradients of such packs, [points, 3, PACK], from 3 times their first entry on
     double *sample_stress; ///< [sample_capacity, 9], -V P of the last evaluation
     bool sample_bulk;      ///< some sample has an extra volumetric energy
     PliIndex *entry_first, *entry_list, *entry_sample; ///< entries of each point, only with more than one worker
@@ -98,6 +100,8 @@ struct PliElasticKernel {
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
     void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v);
+    /// f += P g of a pack whose samples are alike, lane after lane.
+    void (*sample_scatter)(const PliElastic *e, PliIndex pack, double *f);
     void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);
     /// block[groups r + c] += (sum over k, l of grad_a[k] C[ik, jl] grad_b[l]) for all pairs of groups that have one.
     /// Up to PLI_PAIR_SAMPLES samples of the same points at once, gradients one after the other.

@@ -73,7 +73,8 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
                               .point_capacity = fixed->active_capacity + fixed->slave_capacity,
                               .tet_capacity = fixed->element_capacity,
                               .sample_capacity = fixed->sample_capacity,
-                              .sample_entry_capacity = fixed->sample_entry_capacity };
+                              .sample_entry_capacity = fixed->sample_entry_capacity,
+                              .sample_cells = fixed->constant };
     b->system.elastic = pli_elastic_create(host, &elastic, err);
     if (!b->system.elastic) goto fail;
     if (pli_live_create(b) != PLI_OK) {
