@@ -135,7 +135,7 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
 void pli_wavelet_pin(void *self, const uint8_t *fixed);
 // wavelet_judge.c
 /// What would push each function if it were active: all forces, less what accelerates the body. N, by function; x is complete.
-void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v);
+void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);
 void pli_wavelet_find_rotation(PliWavelet *s, const double *x);
 void pli_wavelet_add_offsets(void *self, double *f);
 /// The same set and transitions, for twins of one definition; then transitions go on by dt, and nothing is decided.

@@ -221,7 +221,7 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
 
 enum { WORTH = 50, PATIENCE = 10 };
 
-static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
+static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
 {
     const PliBodyDef *def = pli_body_def(body);
     PliCriterion *c = &s->criterion;
@@ -231,7 +231,7 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v)
     measure_displacement(s, x);
     const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
     find_candidates(s);
-    pli_wavelet_find_residual(s, body, x, v);
+    pli_wavelet_find_residual(s, body, x, v, dt);
     pli_criterion_begin(c, &def->criterion);
     for (PliIndex a = s->level[0].lattice->vertex_count; a < s->count; ++a)
         if (s->candidate[a]) pli_criterion_offer_refine(c, a, score_of(s, body, &def->criterion, a, x, theta), s->size / (1 << s->dof_level[a]));
@@ -322,7 +322,7 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     bool changed = false;
     // an acceleration measured across a new or lost constraint says nothing yet
     if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2) {
-        changed = decide(s, body, x, v);
+        changed = decide(s, body, x, v, dt);
         s->decided = true;
     }
     advance_fades(s, x, v, dt);

@@ -91,13 +91,13 @@ static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x,
     }
 }
 
-void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v)
+void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt)
 {
     const PliBodyDef *def = pli_body_def(body);
     const bool linear = s->def.law != PLI_WAVELET_NONLINEAR;
     double *r = s->residual, *q = s->x_level, *m = s->motion;
     memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
-    pli_body_add_outside_forces(body, x, v, r);
+    pli_body_add_outside_forces(body, x, v, dt, r);
     if (!linear) {
         pli_wavelet_split(s, true);
         for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, x, r);
