@@ -131,6 +131,30 @@ static void run_base_quasi(PliBench *b) { base_step(b, PLI_WAVELET_CC, PLI_WAVEL
 static void run_base_nonlinear(PliBench *b) { base_step(b, PLI_WAVELET_CC, PLI_WAVELET_NONLINEAR); }
 static void run_base_trilinear(PliBench *b) { base_step(b, PLI_WAVELET_TRILINEAR, PLI_WAVELET_NONLINEAR); }
 
+/// Decisions that change nothing: what one pays for being able to.
+static void run_overhead(PliBench *b)
+{
+    PliWaveletDef d = wavelet_box_def(5, 5, 4, 0.1);
+    WaveletRig g;
+    PliError err = { 0 };
+    d.levels = 2, d.base.gravity[0] = 5.0, d.base.material.young = 2e4, d.base.criterion.threshold = 1e3;
+    if (!wavelet_rig_open(&g, &d, 2, &err)) {
+        pli_bench_broken(b, "%s", err.text);
+        return;
+    }
+    double own = 0.0, total = 0.0;
+    for (int k = 0; k < 120; ++k) {
+        const double start = pli_cpu_ms();
+        (void)pli_body_step(g.body, &g.state, STEP);
+        if (k < 20) continue;
+        total += pli_cpu_ms() - start, own += pli_body_stats(g.body).adapt_ms;
+    }
+    pli_bench_report(b, "percent", 100.0 * own / total, "% of the step");
+    pli_bench_report(b, "step", total / 100.0, "ms");
+    pli_bench_report(b, "candidates", pli_wavelet_info(g.body).candidates, "functions");
+    wavelet_rig_close(&g);
+}
+
 static void setup(PliBench *b, double angle)
 {
     PliWaveletDef d = wavelet_box_def(5, 5, 4, 0.1);
@@ -159,6 +183,7 @@ const PliBenchCase pli_bench_wavelet_cases[] = {
     { "wavelet.base", "step of 5 x 5 x 4 cells, Catmull-Clark, quasi-linear", run_base_quasi },
     { "wavelet.base_nonlinear", "step of 5 x 5 x 4 cells, Catmull-Clark, StVK", run_base_nonlinear },
     { "wavelet.base_trilinear", "step of 5 x 5 x 4 cells, trilinear, StVK", run_base_trilinear },
+    { "wavelet.overhead", "adaptivity's share of a step of 5 x 5 x 4 cells when nothing switches, two levels of detail", run_overhead },
     { "wavelet.setup", "100 cells with two levels of detail, sharp box", run_setup },
     { "wavelet.setup_smooth", "the same, smooth", run_setup_smooth },
     { 0 },
