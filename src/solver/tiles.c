@@ -57,10 +57,8 @@ static PliIndex common(const uint64_t *a, const uint64_t *b, size_t words)
     return count;
 }
 
-PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups)
+static PliStatus reserve_groups(PliTiles *m, PliIndex groups)
 {
-    m->groups = groups;
-    m->words = ((size_t)groups + 63) / 64;
     if (groups > m->group_capacity) {
         PLI_FREE(&m->host, m->tile_of, m->group_capacity);
         PLI_FREE(&m->host, m->slot, m->group_capacity);
@@ -72,7 +70,16 @@ PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups)
         if (!m->tile_of || !m->slot || !m->scratch) return PLI_OUT_OF_MEMORY;
     }
     // two more rows: groups without a tile, and what a tile reaches
-    if (!reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, m->words * ((size_t)groups + 2), sizeof *m->adjacent)) return PLI_OUT_OF_MEMORY;
+    const size_t words = ((size_t)groups + 63) / 64;
+    return reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 2), sizeof *m->adjacent) ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups)
+{
+    m->groups = groups;
+    m->words = ((size_t)groups + 63) / 64;
+    const PliStatus status = reserve_groups(m, groups);
+    if (status != PLI_OK) return status;
     memset(m->adjacent, 0, m->words * ((size_t)groups + 2) * sizeof *m->adjacent);
     return PLI_OK;
 }
@@ -145,10 +152,8 @@ static void order_tiles(PliTiles *m, size_t words, PliIndex *turn, PliIndex *at_
     }
 }
 
-PliStatus pli_tiles_seal(PliTiles *m)
+static PliStatus reserve_tiles(PliTiles *m, size_t n)
 {
-    fill_tiles(m);
-    const size_t n = m->tiles, words = (n + 63) / 64;
     if (n > m->tile_capacity) {
         PLI_FREE(&m->host, m->width, m->tile_capacity);
         PLI_FREE(&m->host, m->below_first, m->tile_capacity + 1);
@@ -160,9 +165,33 @@ PliStatus pli_tiles_seal(PliTiles *m)
         if (!m->width || !m->below_first || !m->d) return PLI_OUT_OF_MEMORY;
     }
     m->x = m->d + PLI_TILE * m->tile_capacity;
-    if (!reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1), sizeof *m->tile_adjacent) ||
-        !reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number))
-        return PLI_OUT_OF_MEMORY;
+    const size_t words = (n + 63) / 64;
+    return reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1), sizeof *m->tile_adjacent) &&
+                   reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number)
+               ? PLI_OK
+               : PLI_OUT_OF_MEMORY;
+}
+
+static bool reserve_entries(PliTiles *m, size_t n, size_t entries, size_t longest)
+{
+    return reserve(&m->host, (void **)&m->below, &m->below_capacity, entries, sizeof *m->below) &&
+           reserve(&m->host, (void **)&m->a, &m->a_capacity, AREA * (entries + n), sizeof *m->a) &&
+           reserve(&m->host, (void **)&m->panel, &m->panel_capacity, AREA * (longest + 1), sizeof *m->panel);
+}
+
+PliStatus pli_tiles_reserve(PliTiles *m, PliIndex groups)
+{
+    // neighbours share tiles; a few at the rim have one of their own
+    const size_t n = (size_t)groups / PLI_TILE_GROUPS + groups / 16 + 4;
+    if (reserve_groups(m, groups) != PLI_OK || reserve_tiles(m, n) != PLI_OK) return PLI_OUT_OF_MEMORY;
+    return reserve_entries(m, n, n * (n - 1) / 2, n) ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+PliStatus pli_tiles_seal(PliTiles *m)
+{
+    fill_tiles(m);
+    const size_t n = m->tiles, words = (n + 63) / 64;
+    if (reserve_tiles(m, n) != PLI_OK) return PLI_OUT_OF_MEMORY;
     PliIndex *turn = m->scratch, *at_turn = turn + m->group_capacity;
     order_tiles(m, words, turn, at_turn);
     size_t entries = 0, longest = 0;
@@ -171,10 +200,7 @@ PliStatus pli_tiles_seal(PliTiles *m)
         entries += own;
         longest = own > longest ? own : longest;
     }
-    if (!reserve(&m->host, (void **)&m->below, &m->below_capacity, entries, sizeof *m->below) ||
-        !reserve(&m->host, (void **)&m->a, &m->a_capacity, AREA * (entries + n), sizeof *m->a) ||
-        !reserve(&m->host, (void **)&m->panel, &m->panel_capacity, AREA * (longest + 1), sizeof *m->panel))
-        return PLI_OUT_OF_MEMORY;
+    if (!reserve_entries(m, n, entries, longest)) return PLI_OUT_OF_MEMORY;
     memset(m->width, 0, n * sizeof *m->width);
     for (PliIndex g = 0; g < m->groups; ++g) {
         m->tile_of[g] = turn[m->tile_of[g]];

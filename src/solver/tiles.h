@@ -36,6 +36,8 @@ typedef struct PliTiles {
 
 PliTiles *pli_tiles_create(const PliHost *host);
 void pli_tiles_destroy(PliTiles *m); ///< NULL is fine
+/// Room for patterns of up to `groups` that couple all with all: making those allocates nothing any more.
+PliStatus pli_tiles_reserve(PliTiles *m, PliIndex groups);
 // The pattern; may allocate.
 PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups);
 void pli_tiles_join(PliTiles *m, PliIndex group, PliIndex other);
