@@ -260,7 +260,7 @@ GROUP(frames_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: a closed sur
       OUT("anchorDofs", PLI_INDICES, "coefficients of the anchored frames, four each, in the order of anchors"))
 GROUP(wavelet_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: hexahedra and tetrahedra are the lattice; with resolution, a closed surface or tetrahedra to put cubes around"),
       IN("mesh", PLI_LINK, NULL, "loader or topology, instead of filename; without both, a box is made from min, max and cells"),
-      IN("cells", PLI_INDICES, "4 4 4", "cells of the box along x, y and z"),
+      IN("cells", PLI_INDICES, "2 2 2", "cells of the box along x, y and z"),
       OUT("position", PLI_POINTS, "m, rest values of all coefficients: vertices of the lattice, details (0), control vertices of finer levels"),
       OUT("places", PLI_POINTS, "m, where each coefficient is: BoxROI or SphereROI on it choose what to hold, details included"))
 GROUP(model_link, IN("model", PLI_LINK, NULL, "the body; default: the model of this node or above"))

@@ -87,6 +87,11 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
         const bool tiles = fixed->group == 4 || fixed->constant;
         if (tiles) b->implicit.tiles = pli_tiles_create(host);
         if (!b->implicit.matrix || (tiles && !b->implicit.tiles)) goto fail;
+        const PliIndex most = def->criterion.max_active < fixed->active_capacity ? def->criterion.max_active : 0;
+        if (fixed->constant && def->adapt && most > 0 && most <= 3000 && pli_rotated_reserve(host, &b->implicit, most) != PLI_OK) {
+            pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the matrix of %u active points", most);
+            goto fail;
+        }
     }
     ops->reset(self);
     pli_body_recut(b);

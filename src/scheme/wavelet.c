@@ -13,9 +13,9 @@ PliWaveletDef pli_wavelet_default(void)
     PliWaveletDef d = {
         .base = pli_body_default(),
         .box_max = { 1.0, 1.0, 1.0 },
-        .box_cells = { 4, 4, 4 },
+        .box_cells = { 2, 2, 2 },
         .sharp_angle = 40.0,
-        .levels = 2,
+        .levels = 1,
         .basis = PLI_WAVELET_CC,
         .law = PLI_WAVELET_QUASI_LINEAR,
         .transition = PLI_WAVELET_OFFSET,

@@ -226,8 +226,10 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     const PliBodyDef *def = pli_body_def(body);
     PliCriterion *c = &s->criterion;
     PliStats *stats = pli_body_stats_mutable(body);
-    pli_wavelet_spread(s, x);
-    pli_wavelet_spread(s, v);
+    if (!def->spread) { // otherwise the last step did
+        pli_wavelet_spread(s, x);
+        pli_wavelet_spread(s, v);
+    }
     measure_displacement(s, x);
     const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
     find_candidates(s);

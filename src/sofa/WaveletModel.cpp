@@ -72,7 +72,7 @@ WaveletModel::WaveletModel()
                           "tetrahedra to put cubes around"))
     , l_mesh(initLink("mesh", "loader or topology, instead of filename; without both, a box is made from min, max "
                               "and cells"))
-    , d_cells(initData(&d_cells, Vector<unsigned int>{ 4, 4, 4 }, "cells", "cells of the box along x, y and z"))
+    , d_cells(initData(&d_cells, Vector<unsigned int>{ 2, 2, 2 }, "cells", "cells of the box along x, y and z"))
     , d_places(initData(&d_places, "places",
                         "m, where each coefficient is: BoxROI or SphereROI on it choose what to hold, details "
                         "included"))

@@ -116,18 +116,26 @@ void pli_constant_blocks(const PliSystem *s, PliReducedFn *fn, void *user)
 
 // ---- the factor --------------------------------------------------------------------------------------------------------------
 
+static PliStatus reserve_places(const PliHost *host, PliImplicit *im, size_t points)
+{
+    if (points <= im->place_capacity) return PLI_OK;
+    PLI_FREE(host, im->place, im->place_capacity);
+    im->place_capacity = points + points / 4;
+    im->place = PLI_NEW(host, im->place_capacity, PliIndex);
+    if (!im->place) im->place_capacity = 0;
+    return im->place ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+PliStatus pli_rotated_reserve(const PliHost *host, PliImplicit *im, PliIndex points)
+{
+    const PliStatus status = reserve_places(host, im, points);
+    return status == PLI_OK ? pli_tiles_reserve(im->tiles, (points + 3) / 4) : status;
+}
+
 PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *im)
 {
     const PliConstant *c = s->constant;
-    if (s->active_count > im->place_capacity) {
-        PLI_FREE(&s->host, im->place, im->place_capacity);
-        im->place_capacity = (size_t)s->active_count + s->active_count / 4;
-        im->place = PLI_NEW(&s->host, im->place_capacity, PliIndex);
-        if (!im->place) {
-            im->place_capacity = 0;
-            return PLI_OUT_OF_MEMORY;
-        }
-    }
+    if (reserve_places(&s->host, im, s->active_count) != PLI_OK) return PLI_OUT_OF_MEMORY;
     for (PliIndex o = 0; o < s->active_count; ++o) im->place[c->order[o]] = o;
     PliStatus status = pli_tiles_begin(im->tiles, (s->active_count + 3) / 4);
     if (status != PLI_OK) return status;

@@ -113,6 +113,7 @@ typedef struct PliImplicit {
 } PliImplicit;
 // constant.c: the factor at rest. It is kept while set, step, springs and what is fixed stay the same.
 PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *implicit);
+PliStatus pli_rotated_reserve(const PliHost *host, PliImplicit *implicit, PliIndex points); ///< patterns of up to so many points allocate nothing
 /// Factors are those of M and of K = df/dx. A factor with other springs preconditions CG
 /// until that has cost as much as a new one.
 bool pli_rotated_factor(const PliSystem *s, PliImplicit *implicit, double mass_factor, double stiffness_factor);

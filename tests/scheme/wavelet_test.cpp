@@ -251,6 +251,31 @@ TEST(Wavelet, runsAreTheSameAndQuietStepsAllocateNothing)
     EXPECT_EQ(hash[0], hash[1]);
 }
 
+TEST(Wavelet, changesOfTheSetAllocateNothingWhenTheMostIsKnown)
+{
+    pliant_test::WatchedHost watched;
+    PliWaveletDef d = box(4, 4, 2);
+    d.base.criterion.threshold = 0.01;
+    d.base.criterion.max_active = 250;
+    d.base.rayleigh_stiffness = 0.05;
+    Body b(d, &watched.host);
+    b.clamp(2);
+    PliTool tool{};
+    tool.shape = PLI_TOOL_SPHERE, tool.radius = 0.6, tool.position[0] = 1, tool.position[1] = 2, tool.position[2] = 2.45;
+    tool.velocity[0] = 1;
+    ASSERT_EQ(pli_body_set_tools(b.body, &tool, 1, nullptr), PLI_OK);
+    ASSERT_TRUE(b.step(0.01));
+    const auto before = watched.calls;
+    for (int s = 0; s < 150; ++s)
+    {
+        tool.position[0] = 1 + 0.01 * s;
+        ASSERT_TRUE(b.step(0.01));
+    }
+    EXPECT_GT(pli_wavelet_info(b.body).activated, 50u);
+    EXPECT_GT(pli_wavelet_info(b.body).deactivated, 10u);
+    EXPECT_EQ(watched.calls, before);
+}
+
 TEST(Wavelet, badDefinitionsAreRefusedInOneSentence)
 {
     const auto refused = [](PliWaveletDef d, const char* word) {
