@@ -71,19 +71,27 @@ void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
         std::vector<RGBAColor> colour;
         corner.reserve(3 * count);
         colour.reserve(3 * count);
-        for (PliIndex i = 0; i < 3 * count; ++i)
+        const Vec3 light = Vec3(0.35, 0.8, 0.5).normalized();
+        for (PliIndex t = 0; t < count; ++t)
         {
-            corner.push_back(skin[tris[i]]);
-            colour.push_back(levelColour(level ? level[tris[i]] : 0, levels));
+            const PliIndex* const c = tris + 3 * t;
+            const Vec3 normal = cross(skin[c[1]] - skin[c[0]], skin[c[2]] - skin[c[0]]);
+            // shaded here: the material of SOFA's triangles shines white where they face the eye
+            const double size = normal.norm(), shade = 0.45 + 0.55 * (size > 0. ? 0.5 + 0.5 * (light * normal) / size : 0.5);
+            for (int k = 0; k < 3; ++k)
+            {
+                const RGBAColor full = levelColour(level ? level[c[k]] : 0, levels);
+                corner.push_back(skin[c[k]]);
+                colour.emplace_back(float(shade) * full.r(), float(shade) * full.g(), float(shade) * full.b(), 1.0f);
+            }
         }
         tool->setPolygonMode(0, flags.getShowWireFrame());
-        tool->enableLighting();
+        tool->disableLighting();
         tool->drawTriangles(corner, colour);
         tool->setPolygonMode(0, false);
     }
     if (!flags.getShowBehaviorModels())
         return;
-    tool->disableLighting();
 
     // active coefficients in the colour of their level (frames: their origins); those that follow them at an
     // interface dark
