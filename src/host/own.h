@@ -37,8 +37,13 @@ PliModel *pli_model_of(PliObject *o, PliError *err);
 PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err);
 PliBody *pli_make_frames(PliObject *o, const PliHost *host, PliError *err); // own_frames.c
 PliBody *pli_make_wavelet(PliObject *o, const PliHost *host, PliError *err); // own_wavelet.c
-/// Tetrahedra of a loader or topology when it has them, or else its triangles and quads.
-PliMesh *pli_surface_from_object(const PliHost *host, PliObject *source, PliError *err);
+typedef enum PliMeshNeed {
+    PLI_NEED_TETS,
+    PLI_NEED_SOLID_OR_SURFACE, ///< tetrahedra, or where there are none triangles and quads
+    PLI_NEED_LATTICE           ///< hexahedra and tetrahedra
+} PliMeshNeed;
+/// Points and cells of a loader or topology; refused where it has none of those needed.
+PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshNeed need, PliError *err); // own_mesh.c
 /// A body is stepped one way only.
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.

@@ -11,60 +11,6 @@ enum { MAX_LEVELS = 8 };
 
 // ---- the mesh --------------------------------------------------------------------------------------------------------------------
 
-static PliStatus copy_cells(PliMesh *mesh, PliCellKind kind, int corners, PliObject *source, const char *name, PliError *err)
-{
-    PliData *d = pli_data(source, name);
-    size_t n = 0;
-    const PliIndex *cell = d ? pli_data_indices(d, &n) : NULL;
-    if (n == 0) return PLI_OK;
-    if (pli_mesh_resize_cells(mesh, kind, (PliIndex)(n / (size_t)corners))) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %zu %s", n / (size_t)corners, name);
-    PliIndex *to = kind == PLI_TET ? mesh->tets : kind == PLI_QUAD ? mesh->quads : mesh->tris;
-    for (size_t i = 0; i < n; ++i) {
-        if (cell[i] >= mesh->point_count)
-            return pli_refuse(err, PLI_BAD_MESH, "cell %zu of the %s of %s has corner %u, but there are %u points", i / (size_t)corners, name, source->name, cell[i], mesh->point_count);
-        to[i] = cell[i];
-    }
-    return PLI_OK;
-}
-
-static void turn_inside_out(PliMesh *mesh)
-{
-    for (PliIndex t = 0; t < mesh->tet_count; ++t) {
-        PliIndex *c = mesh->tets + 4 * (size_t)t;
-        double e[9];
-        for (int k = 0; k < 3; ++k) v3_sub(e + 3 * k, mesh->x + 3 * (size_t)c[k + 1], mesh->x + 3 * (size_t)c[0]);
-        if (m3_det(e) >= 0.0) continue;
-        PliIndex keep = c[2];
-        c[2] = c[3];
-        c[3] = keep;
-        mesh->flipped++;
-    }
-}
-
-// Tetrahedra when the source has them, or else its surface.
-PliMesh *pli_surface_from_object(const PliHost *host, PliObject *source, PliError *err)
-{
-    PliData *points = pli_data(source, "position");
-    size_t n = 0;
-    const double *x = points ? pli_data_reals(points, &n) : NULL;
-    PliMesh *mesh = pli_mesh_create(host);
-    PliStatus status = mesh && !pli_mesh_resize_points(mesh, (PliIndex)(n / 3)) ? PLI_OK : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a mesh of %zu points", n / 3);
-    if (!status && n) memcpy(mesh->x, x, n * sizeof *x);
-    if (!status) status = copy_cells(mesh, PLI_TET, 4, source, "tetrahedra", err);
-    if (!status && mesh->tet_count == 0) {
-        status = copy_cells(mesh, PLI_TRI, 3, source, "triangles", err);
-        if (!status) status = copy_cells(mesh, PLI_QUAD, 4, source, "quads", err);
-        if (!status && mesh->tri_count + mesh->quad_count == 0)
-            status = pli_refuse(err, PLI_BAD_MESH, "%s (%s) has neither tetrahedra nor a surface of triangles or quads", source->name, source->cls->name);
-    }
-    if (status) {
-        pli_mesh_destroy(mesh);
-        return NULL;
-    }
-    turn_inside_out(mesh);
-    return mesh;
-}
-
 static PliMesh *read_mesh(PliObject *o, const PliHost *host, PliError *err)
 {
     const char *path = pli_text(o, "filename");
@@ -74,7 +20,7 @@ static PliMesh *read_mesh(PliObject *o, const PliHost *host, PliError *err)
     else if (*path)
         return pli_mesh_read(host, path, err);
     else if (linked)
-        return pli_surface_from_object(host, linked, err);
+        return pli_mesh_from_object(host, linked, PLI_NEED_SOLID_OR_SURFACE, err);
     else
         pli_refuse(err, PLI_BAD_ARGUMENT, "no mesh: give filename=\"...\" or mesh=\"@loader\", a closed surface or tetrahedra");
     return NULL;

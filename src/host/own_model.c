@@ -42,51 +42,6 @@ PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err)
     return PLI_OK;
 }
 
-// ---- meshes ----------------------------------------------------------------------------------------------------------------------
-
-static PliMesh *mesh_from_arrays(const PliHost *host, const double *x, size_t point_count, const PliIndex *tets, size_t tet_count, PliError *err)
-{
-    PliMesh *mesh = pli_mesh_create(host);
-    if (!mesh || pli_mesh_resize_points(mesh, (PliIndex)point_count) || pli_mesh_resize_cells(mesh, PLI_TET, (PliIndex)tet_count)) {
-        pli_mesh_destroy(mesh);
-        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a mesh of %zu tetrahedra", tet_count);
-        return NULL;
-    }
-    if (point_count) memcpy(mesh->x, x, 3 * point_count * sizeof(double));
-    for (size_t t = 0; t < tet_count; ++t) {
-        PliIndex *c = mesh->tets + 4 * t;
-        for (int k = 0; k < 4; ++k) {
-            c[k] = tets[4 * t + (size_t)k];
-            if (c[k] < point_count) continue;
-            pli_refuse(err, PLI_BAD_MESH, "tetrahedron %zu has corner %u, but there are %zu points", t, c[k], point_count);
-            pli_mesh_destroy(mesh);
-            return NULL;
-        }
-        double e[9];
-        for (int k = 0; k < 3; ++k) v3_sub(e + 3 * k, mesh->x + 3 * (size_t)c[k + 1], mesh->x + 3 * (size_t)c[0]);
-        if (m3_det(e) < 0.0) {
-            PliIndex keep = c[2];
-            c[2] = c[3];
-            c[3] = keep;
-            mesh->flipped++;
-        }
-    }
-    return mesh;
-}
-
-static PliMesh *mesh_from_object(const PliHost *host, PliObject *source, PliError *err)
-{
-    PliData *points = pli_data(source, "position"), *cells = pli_data(source, "tetrahedra");
-    size_t np = 0, nt = 0;
-    const double *x = points ? pli_data_reals(points, &np) : NULL;
-    const PliIndex *tets = cells ? pli_data_indices(cells, &nt) : NULL;
-    if (nt == 0) {
-        pli_refuse(err, PLI_BAD_MESH, "%s (%s) has no tetrahedra", source->name, source->cls->name);
-        return NULL;
-    }
-    return mesh_from_arrays(host, x, np / 3, tets, nt / 4, err);
-}
-
 // ---- attributes -> definition ----------------------------------------------------------------------------------------------------
 
 PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err)
@@ -126,7 +81,7 @@ static PliBody *make_fem(PliObject *o, const PliHost *host, PliError *err)
     if (*path) {
         mesh = pli_mesh_read(host, path, err);
     } else if (linked || nt > 0) {
-        mesh = mesh_from_object(host, linked ? linked : o, err);
+        mesh = pli_mesh_from_object(host, linked ? linked : o, PLI_NEED_TETS, err);
     } else {
         pli_refuse(err, PLI_BAD_ARGUMENT, "no mesh: give filename=\"...\", mesh=\"@loader\", or src=\"@loader\" with tetrahedra");
         return NULL;
@@ -165,7 +120,7 @@ static PliStatus read_level_links(PliObject *o, const PliHost *host, PliMesh **l
     PliData *links = pli_data(o, "levels");
     for (size_t i = 0; i < (links->set ? links->count : 0); ++i) {
         if (*count >= MAX_LEVELS) return pli_refuse(err, PLI_OVER_CAPACITY, "more than %d levels", MAX_LEVELS);
-        level[*count] = mesh_from_object(host, links->link[i], err);
+        level[*count] = pli_mesh_from_object(host, links->link[i], PLI_NEED_TETS, err);
         if (!level[*count]) return err->status;
         ++*count;
     }

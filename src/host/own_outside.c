@@ -44,7 +44,7 @@ static PliMesh *target_mesh(PliObject *o, PliError *err)
     else if (*path)
         return pli_mesh_read(host, path, err);
     else if (linked)
-        return pli_surface_from_object(host, linked, err);
+        return pli_mesh_from_object(host, linked, PLI_NEED_SOLID_OR_SURFACE, err);
     else
         pli_refuse(err, PLI_BAD_ARGUMENT, "no target: give filename=\"...\" or target=\"@loader\"");
     return NULL;
