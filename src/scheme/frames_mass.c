@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "base/wide.h"
 #include "scheme/frames_regions.h"
 
 /// Blocks of the pairs i <= j of frames that meet in a voxel, in the order in which they were met.
@@ -27,7 +28,7 @@ static PliIndex cell_frames(const PliFrameLayout *l, const PliVoxels *v, PliInde
 }
 
 // The moment of a voxel about its centre, h^2/12, is kept: affine velocities then have the kinetic energy of the solid voxels.
-static PliStatus add_cell(const PliFrameLayout *l, const PliVoxels *v, Pairs *pairs, PliIndex cell, double weight)
+PLI_WIDE static PliStatus add_cell(const PliFrameLayout *l, const PliVoxels *v, Pairs *pairs, PliIndex cell, double weight)
 {
     PliIndex frame[PLI_FRAMES_PER_POINT];
     double phi[PLI_FRAMES_PER_POINT], grad[PLI_FRAMES_PER_POINT][3], basis[PLI_FRAMES_PER_POINT][4][4], turned[PLI_FRAMES_PER_POINT][4][4], p[3];

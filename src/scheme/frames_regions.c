@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "base/wide.h"
 #include "scheme/frames_fit.h"
 
 enum { CELLS_MAX = 60000, BINS_MAX = 128 };
@@ -265,7 +266,7 @@ typedef struct Bins {
 static PliIndex bin_of(const Bins *b, PliIndex at) { return (PliIndex)((uint64_t)(at - b->low) * b->count / b->layers); }
 
 // Sums the cells of a piece in the bins of all three axes at once: finding out what a cell adds costs more than adding it.
-static PliStatus fill_bins(Splitter *s, const Piece *p, PliIndex slots, const double origin[3], Bins bins[3])
+PLI_WIDE static PliStatus fill_bins(Splitter *s, const Piece *p, PliIndex slots, const double origin[3], Bins bins[3])
 {
     const size_t width = 48 * (size_t)slots;
     size_t total = 0;
