@@ -3,7 +3,6 @@
 #include "base/vec.h"
 #include "host/own.h"
 
-
 #include <stdio.h>
 #include <string.h>
 

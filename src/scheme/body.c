@@ -155,12 +155,7 @@ const PliTool *pli_body_tools(const PliBody *b, int *count)
 
 // Where fixed coefficients are is the host's business, also while they are passive: what follows others must not carry them
 // along, or one that becomes active would stay where it was carried, and keep the velocity it was carried with.
-static void keep_fixed(PliBody *b, const double *from, double *to)
-{
-    for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
-}
-
-static void return_fixed(const PliBody *b, const double *from, double *to)
+static void copy_fixed(const PliBody *b, const double *from, double *to)
 {
     for (PliIndex i = 0; i < b->fixed_count; ++i) memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
 }
@@ -261,14 +256,14 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     if (!b->ops->announces) pli_body_before_event(b, s->x, origin, INFINITY);
     b->state = s;
     b->stats.force_ms = 0.0; // what the scheme evaluates for the step that follows is not the price of adapting
-    keep_fixed(b, s->x, b->fixed_x);
-    keep_fixed(b, s->v, b->fixed_v);
+    copy_fixed(b, s->x, b->fixed_x);
+    copy_fixed(b, s->v, b->fixed_v);
     const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
     b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
     pli_body_after_events(b, s->x); // lets passive ones follow, too
-    return_fixed(b, b->fixed_x, s->x);
-    return_fixed(b, b->fixed_v, s->v);
+    copy_fixed(b, b->fixed_x, s->x);
+    copy_fixed(b, b->fixed_v, s->v);
     bring_home(b, s->x, false, 1.0);
     b->stats.adapt_ms = pli_cpu_ms() - begin - b->stats.force_ms;
     return changed;
@@ -399,8 +394,8 @@ PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
 // the velocity the host gave them.
 static void scatter(PliBody *b, const PliState *s)
 {
-    keep_fixed(b, s->x, b->fixed_x);
-    keep_fixed(b, s->v, b->fixed_v);
+    copy_fixed(b, s->x, b->fixed_x);
+    copy_fixed(b, s->v, b->fixed_v);
     pli_live_scatter(b, s->x, s->v);
     if (b->def.spread) {
         pli_body_spread(b, s->x);

@@ -287,7 +287,8 @@ static PliStatus follow(Placing *p)
         for (PliIndex k = 0; k < above; ++k) {
             w[k] = isfinite(d[(size_t)k * n + i]) ? 1.0 : 0.0;
             for (PliIndex j = 0; j < above && w[k] > 0.0; ++j)
-                if (j != k) w[k] = fmin(w[k], pli_bisector(d[(size_t)k * n + i], d[(size_t)j * n + i], d[(size_t)(k < j ? k : j) * n + (k < j ? j : k)]));
+                if (j != k) w[k] = fmin(w[k], pli_bisector(d[(size_t)k * n + i] * d[(size_t)k * n + i], d[(size_t)j * n + i] * d[(size_t)j * n + i],
+                                                           pli_bisector_half(d[(size_t)(k < j ? k : j) * n + (k < j ? j : k)])));
             if (w[k] < 1e-6) w[k] = 0.0;
             sum += w[k];
         }

@@ -21,18 +21,13 @@ static PliStatus meet(const PliHost *host, Pairs *p, PliIndex *place)
     return PLI_OK;
 }
 
-static PliIndex cell_frames(const PliFrameLayout *l, const PliVoxels *v, PliIndex cell, PliIndex *frame, double *phi, double (*grad)[3])
-{
-    const double middle[3] = { 0.5, 0.5, 0.5 };
-    return pli_frame_shape(l, v, cell, middle, frame, phi, grad, NULL);
-}
-
 // The moment of a voxel about its centre, h^2/12, is kept: affine velocities then have the kinetic energy of the solid voxels.
 PLI_WIDE static PliStatus add_cell(const PliFrameLayout *l, const PliVoxels *v, Pairs *pairs, PliIndex cell, double weight)
 {
     PliIndex frame[PLI_FRAMES_PER_POINT];
     double phi[PLI_FRAMES_PER_POINT], grad[PLI_FRAMES_PER_POINT][3], basis[PLI_FRAMES_PER_POINT][4][4], turned[PLI_FRAMES_PER_POINT][4][4], p[3];
-    const PliIndex n = cell_frames(l, v, cell, frame, phi, grad);
+    const double middle[3] = { 0.5, 0.5, 0.5 };
+    const PliIndex n = pli_frame_shape(l, v, cell, middle, frame, phi, grad, NULL);
     const double arm = v->h / sqrt(12.0);
     pli_voxels_cell_centre(v, cell, p);
     for (PliIndex k = 0; k < n; ++k) {

@@ -209,8 +209,8 @@ static void set_scales(Shapes *s, double support)
     }
 }
 
-// Weights of the near frames at corner c of the cell of `owner`. `half` holds 1/(2 apart^2) for each pair (0: the nearer one
-// takes all, negative: the pair does not meet).
+// Weights of the near frames at corner c of the cell of `owner`. `half` is that of pli_bisector for each pair, negative where the
+// two do not meet.
 static void weigh(const Shapes *s, PliIndex owner, PliIndex c, bool smooth, const double *half, double *w)
 {
     const PliIndex count = s->near_count[owner], size = s->cell_first[owner + 1] - s->cell_first[owner];
@@ -227,9 +227,9 @@ static void weigh(const Shapes *s, PliIndex owner, PliIndex c, bool smooth, cons
         } else {
             const double *row = half + a * NEAR_MAX;
             double share = 1.0;
-            for (PliIndex b = 0; b < count && share > 0.0; ++b) { // pli_bisector without its division
+            for (PliIndex b = 0; b < count && share > 0.0; ++b) {
                 if (b == a || row[b] < 0.0) continue;
-                const double other = row[b] > 0.0 ? 0.5 + (square[b] - square[a]) * row[b] : square[a] <= square[b] ? 1.0 : 0.0;
+                const double other = pli_bisector(square[a], square[b], row[b]);
                 share = other < share ? other : share;
             }
             w[a] = share;
@@ -274,7 +274,7 @@ static PliStatus store(Shapes *s, bool smooth)
             for (PliIndex b = 0; b < count; ++b) {
                 const bool meet = near[a] == o || near[b] == o || s->adjacent[(size_t)near[a] * n + near[b]];
                 const double between = meet ? apart(s, near[a], near[b]) : INFINITY;
-                half[a * NEAR_MAX + b] = !isfinite(between) ? -1.0 : between > 0.0 ? 0.5 / (between * between) : 0.0;
+                half[a * NEAR_MAX + b] = isfinite(between) ? pli_bisector_half(between) : -1.0;
             }
             PliIndex k = a; // ascending frames
             for (; k > 0 && near[order[k - 1]] > near[a]; --k) order[k] = order[k - 1];
