@@ -39,14 +39,10 @@ bool copyCells(PliMesh* mesh, PliCellKind kind, PliIndex* PliMesh::*array, Objec
         }
     return true;
 }
-} // namespace
 
-BodyModel::MeshPtr surfaceFrom(const PliHost* host, Object* source, PliError* error)
+/// The points of the source, no cells yet.
+BodyModel::MeshPtr pointsFrom(const PliHost* host, Object* source, PliError* error)
 {
-    const auto* tets = dynamic_cast<Data<BodyModel::Tetrahedra>*>(source->findData("tetrahedra"));
-    if (tets && !tets->getValue().empty())
-        return BodyModel::meshFrom(host, source, error);
-    using Quads = ::sofa::core::topology::BaseMeshTopology::SeqQuads;
     const auto* points = dynamic_cast<Data<VecCoord>*>(source->findData("position"));
     BodyModel::MeshPtr mesh(pli_mesh_create(host));
     const std::size_t count = points ? points->getValue().size() : 0;
@@ -57,7 +53,34 @@ BodyModel::MeshPtr surfaceFrom(const PliHost* host, Object* source, PliError* er
     }
     if (count)
         std::memcpy(mesh->x, flat(points->getValue()), count * sizeof(Vec3));
-    if (!copyCells<BodyModel::Triangles, 3>(mesh.get(), PLI_TRI, &PliMesh::tris, source, "triangles", error)
+    return mesh;
+}
+} // namespace
+
+BodyModel::MeshPtr latticeFrom(const PliHost* host, Object* source, PliError* error)
+{
+    using Hexahedra = ::sofa::core::topology::BaseMeshTopology::SeqHexahedra;
+    BodyModel::MeshPtr mesh = pointsFrom(host, source, error);
+    if (!mesh || !copyCells<Hexahedra, 8>(mesh.get(), PLI_HEX, &PliMesh::hexes, source, "hexahedra", error)
+        || !copyCells<BodyModel::Tetrahedra, 4>(mesh.get(), PLI_TET, &PliMesh::tets, source, "tetrahedra", error))
+        return nullptr;
+    if (mesh->hex_count + mesh->tet_count == 0)
+    {
+        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has neither hexahedra nor tetrahedra", source->getName().c_str(),
+                   source->getClassName().c_str());
+        return nullptr;
+    }
+    return mesh;
+}
+
+BodyModel::MeshPtr surfaceFrom(const PliHost* host, Object* source, PliError* error)
+{
+    const auto* tets = dynamic_cast<Data<BodyModel::Tetrahedra>*>(source->findData("tetrahedra"));
+    if (tets && !tets->getValue().empty())
+        return BodyModel::meshFrom(host, source, error);
+    using Quads = ::sofa::core::topology::BaseMeshTopology::SeqQuads;
+    BodyModel::MeshPtr mesh = pointsFrom(host, source, error);
+    if (!mesh || !copyCells<BodyModel::Triangles, 3>(mesh.get(), PLI_TRI, &PliMesh::tris, source, "triangles", error)
         || !copyCells<Quads, 4>(mesh.get(), PLI_QUAD, &PliMesh::quads, source, "quads", error))
         return nullptr;
     if (mesh->tri_count + mesh->quad_count == 0)

@@ -34,4 +34,6 @@ private:
 
 /// Tetrahedra of a loader or topology when it has them, or else its triangles and quads; nullptr with a sentence.
 BodyModel::MeshPtr surfaceFrom(const PliHost* host, Object* source, PliError* error);
+/// Hexahedra and tetrahedra of a loader or topology; nullptr with a sentence.
+BodyModel::MeshPtr latticeFrom(const PliHost* host, Object* source, PliError* error);
 } // namespace pliant

@@ -16,53 +16,6 @@ const PliWaveletDef& waveletDefaults()
     static const PliWaveletDef defaults = pli_wavelet_default();
     return defaults;
 }
-
-/// Hexahedra and tetrahedra of a loader or topology; nullptr with a sentence.
-BodyModel::MeshPtr latticeFrom(const PliHost* host, Object* source, PliError* error)
-{
-    using Hexahedra = ::sofa::core::topology::BaseMeshTopology::SeqHexahedra;
-    const auto* points = dynamic_cast<Data<VecCoord>*>(source->findData("position"));
-    const auto* hexes = dynamic_cast<Data<Hexahedra>*>(source->findData("hexahedra"));
-    const auto* tets = dynamic_cast<Data<BodyModel::Tetrahedra>*>(source->findData("tetrahedra"));
-    const std::size_t count = points ? points->getValue().size() : 0;
-    const std::size_t hexCount = hexes ? hexes->getValue().size() : 0;
-    const std::size_t tetCount = tets ? tets->getValue().size() : 0;
-    if (hexCount + tetCount == 0)
-    {
-        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has neither hexahedra nor tetrahedra", source->getName().c_str(),
-                   source->getClassName().c_str());
-        return nullptr;
-    }
-    BodyModel::MeshPtr mesh(pli_mesh_create(host));
-    if (!mesh || pli_mesh_resize_points(mesh.get(), PliIndex(count)) != PLI_OK
-        || pli_mesh_resize_cells(mesh.get(), PLI_HEX, PliIndex(hexCount)) != PLI_OK
-        || pli_mesh_resize_cells(mesh.get(), PLI_TET, PliIndex(tetCount)) != PLI_OK)
-    {
-        pli_refuse(error, PLI_OUT_OF_MEMORY, "no memory for a mesh of %zu points", count);
-        return nullptr;
-    }
-    if (count)
-        std::memcpy(mesh->x, flat(points->getValue()), count * sizeof(Vec3));
-    const auto copy = [&](const auto& cells, PliIndex* to, const char* name)
-    {
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            for (std::size_t k = 0; k < cells[i].size(); ++k)
-            {
-                if (cells[i][k] >= count)
-                {
-                    pli_refuse(error, PLI_BAD_MESH, "cell %zu of the %s of %s has corner %u, but there are %zu points",
-                               i, name, source->getName().c_str(), unsigned(cells[i][k]), count);
-                    return false;
-                }
-                *to++ = cells[i][k];
-            }
-        return true;
-    };
-    if ((hexCount && !copy(hexes->getValue(), mesh->hexes, "hexahedra"))
-        || (tetCount && !copy(tets->getValue(), mesh->tets, "tetrahedra")))
-        return nullptr;
-    return mesh;
-}
 } // namespace
 
 WaveletModel::WaveletModel()
