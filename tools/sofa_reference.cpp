@@ -16,17 +16,16 @@
 #include <set>
 #include <sstream>
 
-extern "C" void registerObjects(sofa::core::ObjectFactory* factory);
+extern "C" void registerObjects(sofa::core::ObjectFactory *factory);
 
 namespace
 {
-const char* const BEGIN = "<!-- reference: begin -->\n";
-const char* const END = "<!-- reference: end -->\n";
+const char *const BEGIN = "<!-- reference: begin -->\n";
+const char *const END = "<!-- reference: end -->\n";
 
 std::string cell(std::string text)
 {
-    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
-        text.replace(at, 1, "\\|");
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
 }
@@ -37,13 +36,11 @@ std::string reference()
     registerObjects(&factory);
     std::vector<sofa::core::ObjectFactory::ClassEntry::SPtr> entries;
     factory.getAllEntries(entries);
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a->className < b->className; });
+    std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) { return a->className < b->className; });
     std::ostringstream out;
     auto node = sofa::simulation::getSimulation()->createNewNode("root");
-    for (const auto& entry : entries)
-    {
-        for (const auto& creator : entry->creatorMap)
-        {
+    for (const auto &entry : entries) {
+        for (const auto &creator : entry->creatorMap) {
             sofa::core::objectmodel::BaseObjectDescription description(entry->className.c_str(),
                                                                        entry->className.c_str());
             const auto object = creator.second->createInstance(nullptr, &description);
@@ -62,13 +59,11 @@ std::string reference()
                                           "mstate",
                                           "topology",
                                           "constraintSolvers" };
-            for (const auto* link : object->getLinks())
+            for (const auto *link : object->getLinks())
                 if (!common.count(link->getName()))
                     out << "| `" << link->getName() << "` | link | " << cell(link->getHelp()) << " |\n";
-            for (const auto* data : object->getDataFields())
-            {
-                if (common.count(data->getName()) || data->getHelp().empty())
-                    continue;
+            for (const auto *data : object->getDataFields()) {
+                if (common.count(data->getName()) || data->getHelp().empty()) continue;
                 const std::string value = data->getValueString();
                 out << "| `" << data->getName() << "` | "
                     << (data->isReadOnly() ? "output"
@@ -82,7 +77,7 @@ std::string reference()
     return out.str();
 }
 
-std::string read(const char* path)
+std::string read(const char *path)
 {
     std::ifstream file(path);
     std::ostringstream text;
@@ -91,30 +86,26 @@ std::string read(const char* path)
 }
 } // namespace
 
-int main(int argc, char** argv)
+int main(int argc, char **argv)
 {
     const std::string text = reference();
-    if (argc != 3)
-    {
+    if (argc != 3) {
         std::cout << text;
         return 0;
     }
     std::string page = read(argv[2]);
     const std::size_t from = page.find(BEGIN), to = page.find(END);
-    if (from == std::string::npos || to == std::string::npos)
-    {
+    if (from == std::string::npos || to == std::string::npos) {
         std::cerr << argv[2] << " has no reference markers\n";
         return 1;
     }
     const std::size_t start = from + std::string(BEGIN).size();
-    if (std::string(argv[1]) == "--write")
-    {
+    if (std::string(argv[1]) == "--write") {
         page.replace(start, to - start, text);
         std::ofstream(argv[2]) << page;
         return 0;
     }
-    if (page.substr(start, to - start) != text)
-    {
+    if (page.substr(start, to - start) != text) {
         std::cerr << argv[2] << " is not up to date: run `sofa_reference --write " << argv[2] << "`\n";
         return 1;
     }

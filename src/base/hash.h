@@ -36,6 +36,9 @@ static inline uint64_t pli_random(uint64_t *state)
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
 }
-static inline double pli_random_unit(uint64_t *state) { return (double)(pli_random(state) >> 11) * 0x1.0p-53; } ///< [0, 1)
+static inline double pli_random_unit(uint64_t *state)
+{
+    return (double)(pli_random(state) >> 11) * 0x1.0p-53;
+} ///< [0, 1)
 
 #endif

@@ -34,28 +34,3 @@ bool pli_grow(const PliHost *host, void **array, size_t *capacity, size_t size)
     *capacity = wider;
     return true;
 }
-
-PliStatus pli_arena_init(PliArena *arena, const PliHost *host, size_t capacity)
-{
-    *arena = (PliArena){ .host = *host, .capacity = capacity };
-    arena->block = pli_alloc(host, capacity, 1);
-    return arena->block ? PLI_OK : PLI_OUT_OF_MEMORY;
-}
-
-void pli_arena_free(PliArena *arena)
-{
-    pli_free(&arena->host, arena->block, arena->capacity, 1);
-    arena->block = NULL;
-}
-
-void *pli_arena_push(PliArena *arena, size_t count, size_t size)
-{
-    size_t start = (arena->used + ALIGN - 1) / ALIGN * ALIGN;
-    if (start > arena->capacity || (size != 0 && count > (arena->capacity - start) / size)) {
-        arena->overflow++;
-        return NULL;
-    }
-    arena->used = start + count * size;
-    if (arena->used > arena->peak) arena->peak = arena->used;
-    return arena->block + start;
-}

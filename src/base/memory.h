@@ -16,18 +16,4 @@ void pli_free(const PliHost *host, void *block, size_t count, size_t size);
     ((count) < (capacity) || pli_grow((host), (void **)&(array), &(capacity), sizeof *(array)))
 bool pli_grow(const PliHost *host, void **array, size_t *capacity, size_t size);
 
-/// Scratch by mark and release: one block per object, sized at creation, nothing allocates in a step.
-typedef struct PliArena {
-    PliHost host;
-    unsigned char *block;
-    size_t capacity, used, peak;
-    uint64_t overflow; ///< pushes that did not fit: must stay 0
-} PliArena;
-PliStatus pli_arena_init(PliArena *arena, const PliHost *host, size_t capacity);
-void pli_arena_free(PliArena *arena);
-void *pli_arena_push(PliArena *arena, size_t count, size_t size); ///< 64-byte aligned, not zeroed; NULL when full
-static inline size_t pli_arena_mark(const PliArena *arena) { return arena->used; }
-static inline void pli_arena_release(PliArena *arena, size_t mark) { arena->used = mark; }
-#define PLI_PUSH(arena, count, type) ((type *)pli_arena_push((arena), (count), sizeof(type)))
-
 #endif

@@ -7,9 +7,18 @@
 // 3-vectors are double[3], 3x3 matrices double[9] row-major. Outputs come first and may not alias inputs unless said.
 
 static inline void v3_copy(double r[3], const double a[3]) { r[0] = a[0], r[1] = a[1], r[2] = a[2]; }
-static inline void v3_sub(double r[3], const double a[3], const double b[3]) { r[0] = a[0] - b[0], r[1] = a[1] - b[1], r[2] = a[2] - b[2]; } ///< may alias
-static inline void v3_add(double r[3], const double a[3], const double b[3]) { r[0] = a[0] + b[0], r[1] = a[1] + b[1], r[2] = a[2] + b[2]; } ///< may alias
-static inline void v3_madd(double r[3], double s, const double a[3]) { r[0] += s * a[0], r[1] += s * a[1], r[2] += s * a[2]; }
+static inline void v3_sub(double r[3], const double a[3], const double b[3])
+{
+    r[0] = a[0] - b[0], r[1] = a[1] - b[1], r[2] = a[2] - b[2];
+} ///< may alias
+static inline void v3_add(double r[3], const double a[3], const double b[3])
+{
+    r[0] = a[0] + b[0], r[1] = a[1] + b[1], r[2] = a[2] + b[2];
+} ///< may alias
+static inline void v3_madd(double r[3], double s, const double a[3])
+{
+    r[0] += s * a[0], r[1] += s * a[1], r[2] += s * a[2];
+}
 static inline void v3_scale(double r[3], double s) { r[0] *= s, r[1] *= s, r[2] *= s; }
 static inline double v3_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 static inline double v3_norm(const double a[3]) { return sqrt(v3_dot(a, a)); }

@@ -39,7 +39,4 @@ bool pli_cli_flag(char **argv, int i, const char *name);
 /// *value = NULL, which the caller refuses.
 bool pli_cli_value(int argc, char **argv, int *i, const char *name, const char **value);
 
-/// One line that rewrites itself on stderr, only when that is a terminal. text = NULL clears it.
-void pli_cli_progress(int done, int total, const char *text);
-
 #endif

@@ -9,13 +9,15 @@
 static void print_help(void)
 {
     puts("Usage: pliant check SCENE... [OPTIONS]\n\n"
-         "Reads scenes, loads their meshes and initialises every component, but takes no step. Says with file, line, component and\n"
+         "Reads scenes, loads their meshes and initialises every component, but takes no step. Says with file, line, "
+         "component and\n"
          "reason what the embedded host cannot do the way SOFA does.\n\n"
          "      --json FILE       write the report; - is standard output\n"
          "      --data-path DIRS  more directories for files, separated by ':' (also SOFA_DATA_PATH)\n"
          "      --root DIR        refuse files outside DIR\n"
          "  -q, --quiet           only the scenes that cannot run\n\n"
-         "Exit codes: 0 every scene is compatible, 2 a scene is malformed, 3 something is outside the profile, 4 a file is missing;\n"
+         "Exit codes: 0 every scene is compatible, 2 a scene is malformed, 3 something is outside the profile, 4 a "
+         "file is missing;\n"
          "with several scenes the first of 2, 4, 3 that occurred.");
 }
 
@@ -25,7 +27,11 @@ typedef struct Tally {
 
 static const char *verdict(int code)
 {
-    return code == PLI_EXIT_OK ? "compatible" : code == PLI_EXIT_UNSUPPORTED ? "unsupported" : code == PLI_EXIT_FILE ? "missing file" : code == PLI_EXIT_MEMORY ? "no memory" : "malformed";
+    return code == PLI_EXIT_OK            ? "compatible"
+           : code == PLI_EXIT_UNSUPPORTED ? "unsupported"
+           : code == PLI_EXIT_FILE        ? "missing file"
+           : code == PLI_EXIT_MEMORY      ? "no memory"
+                                          : "malformed";
 }
 
 static int check_one(const char *path, const PliSceneDef *def, bool quiet, PliJson *json, Tally *tally)
@@ -60,7 +66,11 @@ static int check_one(const char *path, const PliSceneDef *def, bool quiet, PliJs
 
 static int worst(const Tally *t)
 {
-    return t->memory ? PLI_EXIT_MEMORY : t->malformed ? PLI_EXIT_BAD_INPUT : t->missing ? PLI_EXIT_FILE : t->unsupported ? PLI_EXIT_UNSUPPORTED : PLI_EXIT_OK;
+    return t->memory        ? PLI_EXIT_MEMORY
+           : t->malformed   ? PLI_EXIT_BAD_INPUT
+           : t->missing     ? PLI_EXIT_FILE
+           : t->unsupported ? PLI_EXIT_UNSUPPORTED
+                            : PLI_EXIT_OK;
 }
 
 int pli_cmd_check(int argc, char **argv)
@@ -76,7 +86,8 @@ int pli_cmd_check(int argc, char **argv)
             return PLI_EXIT_OK;
         }
         if (pli_cli_value(argc, argv, &i, "--json", &json_path)) {
-            if (!json_path || !*json_path) return pli_cli_refuse("check", "--json needs a file, or - for standard output");
+            if (!json_path || !*json_path)
+                return pli_cli_refuse("check", "--json needs a file, or - for standard output");
         } else if (pli_cli_value(argc, argv, &i, "--data-path", &value)) {
             if (!value) return pli_cli_refuse("check", "--data-path needs directories");
             def.data_path = value;
@@ -109,7 +120,8 @@ int pli_cmd_check(int argc, char **argv)
         if (pli_json_close(&json, &err)) return pli_cli_report("check", &err);
     }
     if (count > 1)
-        fprintf(json_path && strcmp(json_path, "-") == 0 ? stderr : stdout, "%d scenes: %d compatible, %d unsupported, %d missing files, %d malformed\n", tally.scenes, tally.good,
+        fprintf(json_path && strcmp(json_path, "-") == 0 ? stderr : stdout,
+                "%d scenes: %d compatible, %d unsupported, %d missing files, %d malformed\n", tally.scenes, tally.good,
                 tally.unsupported, tally.missing, tally.malformed);
     return worst(&tally);
 }

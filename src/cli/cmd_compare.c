@@ -6,10 +6,11 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "cli/machine.h"
-#include "cli/table.h"
-#include "host/compare_scene.h"
-#include "host/report.h"
+#include "output/progress.h"
+#include "output/machine.h"
+#include "output/table.h"
+#include "host/compare/scene.h"
+#include "host/report/report.h"
 
 enum { MAX_SETS = 64, MAX_SCENES = 32, REPEATS = 100 };
 
@@ -24,29 +25,35 @@ typedef struct Options {
 
 /// One scene and what came of it.
 typedef struct Result {
-    PliCast *cast;
+    PliContest *contest;
     PliComparison *comparison;
 } Result;
 
 static void print_help(void)
 {
-    puts("Usage: pliant compare SCENE... [OPTIONS]\n\n"
-         "Runs every body of a comparison scene alone, measures each against the scene's reference on their common surface, and\n"
-         "times it. Prints a table; writes report.html (opens without a network), compare.json, bodies.csv, series.csv and\n"
-         "picture.png.\n\n"
-         "  --schemes A,B            only bodies of these schemes or names, and the reference\n"
-         "  --set @PATH.ATTR=VALUE   replace an attribute of a component or node; may be repeated\n"
-         "  --sweep @BODY/COMPONENT.ATTR=V1,V2,...  one more body for each value: an error-cost curve; may be repeated\n"
-         "  --repeat N               timed runs of every body (3, or fewer for bodies that take longer than 10 s in all)\n"
-         "  --steps N                steps instead of the scene's\n"
-         "  --threads N              worker threads, 1 .. 64 (1); errors, DOFs and hashes do not depend on it\n"
-         "  --out DIR                where the files go (pliant-compare)\n"
-         "  --json FILE              JSON there too; '-' writes only JSON, to standard output\n"
-         "  --data-path DIRS         more directories for files, separated by ':' (also SOFA_DATA_PATH)\n"
-         "  --quiet                  no progress, no table\n\n"
-         "Exit codes: 0 compared (a body that cannot do a scene says why), 1 a body gave another result when it ran again,\n"
-         "2 bad command line, malformed scene or no reference, 3 outside the profile, 4 a file is missing or cannot be written,\n"
-         "5 a body diverged (the others are compared), 6 no memory.");
+    puts(
+        "Usage: pliant compare SCENE... [OPTIONS]\n\n"
+        "Runs every body of a comparison scene alone, measures each against the scene's reference on their common "
+        "surface, and\n"
+        "times it. Prints a table; writes report.html (opens without a network), compare.json, bodies.csv, series.csv "
+        "and\n"
+        "picture.png.\n\n"
+        "  --schemes A,B            only bodies of these schemes or names, and the reference\n"
+        "  --set @PATH.ATTR=VALUE   replace an attribute of a component or node; may be repeated\n"
+        "  --sweep @BODY/COMPONENT.ATTR=V1,V2,...  one more body for each value: an error-cost curve; may be repeated\n"
+        "  --repeat N               timed runs of every body (3, or fewer for bodies that take longer than 10 s in "
+        "all)\n"
+        "  --steps N                steps instead of the scene's\n"
+        "  --threads N              worker threads, 1 .. 64 (1); errors, DOFs and hashes do not depend on it\n"
+        "  --out DIR                where the files go (pliant-compare)\n"
+        "  --json FILE              JSON there too; '-' writes only JSON, to standard output\n"
+        "  --data-path DIRS         more directories for files, separated by ':' (also SOFA_DATA_PATH)\n"
+        "  --quiet                  no progress, no table\n\n"
+        "Exit codes: 0 compared (a body that cannot do a scene says why), 1 a body gave another result when it ran "
+        "again,\n"
+        "2 bad command line, malformed scene or no reference, 3 outside the profile, 4 a file is missing or cannot be "
+        "written,\n"
+        "5 a body diverged (the others are compared), 6 no memory.");
 }
 
 // ---- options ----------------------------------------------------------------------------------------------------------------
@@ -78,22 +85,30 @@ static int read_options(Options *o, int argc, char **argv)
     for (int i = 1; i < argc; ++i) {
         const char *value = NULL;
         if (pli_cli_value(argc, argv, &i, "--schemes", &o->schemes)) {
-            if (!o->schemes || !*o->schemes) return pli_cli_refuse("compare", "--schemes needs names, separated by commas");
+            if (!o->schemes || !*o->schemes)
+                return pli_cli_refuse("compare", "--schemes needs names, separated by commas");
         } else if (pli_cli_value(argc, argv, &i, "--set", &value)) {
-            if (!read_set(o, value)) return pli_cli_refuse("compare", "--set needs @path.attribute=value, not '%s'", value ? value : "");
+            if (!read_set(o, value))
+                return pli_cli_refuse("compare", "--set needs @path.attribute=value, not '%s'", value ? value : "");
         } else if (pli_cli_value(argc, argv, &i, "--sweep", &value)) {
-            if (!value || o->sweep_count == MAX_SETS) return pli_cli_refuse("compare", "--sweep needs @Body/component.attribute=value,value,...");
+            if (!value || o->sweep_count == MAX_SETS)
+                return pli_cli_refuse("compare", "--sweep needs @Body/component.attribute=value,value,...");
             o->sweep[o->sweep_count++] = value;
         } else if (pli_cli_value(argc, argv, &i, "--repeat", &value)) {
-            if (!read_int(value, 1, REPEATS, &o->repeat)) return pli_cli_refuse("compare", "--repeat needs a number from 1 to %d, not '%s'", REPEATS, value ? value : "");
+            if (!read_int(value, 1, REPEATS, &o->repeat))
+                return pli_cli_refuse("compare", "--repeat needs a number from 1 to %d, not '%s'", REPEATS,
+                                      value ? value : "");
         } else if (pli_cli_value(argc, argv, &i, "--steps", &value)) {
-            if (!read_int(value, 1, 100000000, &o->steps)) return pli_cli_refuse("compare", "--steps needs a number of at least 1, not '%s'", value ? value : "");
+            if (!read_int(value, 1, 100000000, &o->steps))
+                return pli_cli_refuse("compare", "--steps needs a number of at least 1, not '%s'", value ? value : "");
         } else if (pli_cli_value(argc, argv, &i, "--threads", &value)) {
-            if (!read_int(value, 1, 64, &o->threads)) return pli_cli_refuse("compare", "--threads needs a number from 1 to 64, not '%s'", value ? value : "");
+            if (!read_int(value, 1, 64, &o->threads))
+                return pli_cli_refuse("compare", "--threads needs a number from 1 to 64, not '%s'", value ? value : "");
         } else if (pli_cli_value(argc, argv, &i, "--out", &o->out)) {
             if (!o->out || !*o->out) return pli_cli_refuse("compare", "--out needs a folder");
         } else if (pli_cli_value(argc, argv, &i, "--json", &o->json)) {
-            if (!o->json || !*o->json) return pli_cli_refuse("compare", "--json needs a file name, or - for standard output");
+            if (!o->json || !*o->json)
+                return pli_cli_refuse("compare", "--json needs a file name, or - for standard output");
         } else if (pli_cli_value(argc, argv, &i, "--data-path", &o->def.data_path)) {
             if (!o->def.data_path) return pli_cli_refuse("compare", "--data-path needs directories");
         } else if (pli_cli_flag(argv, i, "--quiet") || pli_cli_flag(argv, i, "-q")) {
@@ -115,7 +130,8 @@ static void quote_command(PliText *t, int argc, char **argv)
     pli_text_put(t, "pliant");
     for (int i = 0; i < argc; ++i) {
         pli_text_put(t, " ");
-        if (argv[i][0] && !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=@,:+")]) {
+        if (argv[i][0] &&
+            !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=@,:+")]) {
             pli_text_put(t, argv[i]);
             continue;
         }
@@ -166,7 +182,11 @@ static void add_row(PliTable *t, const PliOutcome *o)
     pli_table_cell(t, "%u", o->dofs_total);
     cell_number(t, o->step_ms.median, "%.3g");
     cell_number(t, o->step_ms.p99, "%.3g");
-    pli_table_cell(t, "%.*fx%s", o->speedup < 10.0 ? 2 : o->speedup < 100.0 ? 1 : 0, o->speedup, o->on_front && !o->is_reference ? " *" : "");
+    pli_table_cell(t, "%.*fx%s",
+                   o->speedup < 10.0    ? 2
+                   : o->speedup < 100.0 ? 1
+                                        : 0,
+                   o->speedup, o->on_front && !o->is_reference ? " *" : "");
     cell_percent(t, o->pop_max);
     cell_number(t, o->energy_drift, "%.2g");
     cell_number(t, o->momentum_drift, "%.2g");
@@ -175,11 +195,13 @@ static void add_row(PliTable *t, const PliOutcome *o)
 static bool print_result(const Result *r)
 {
     const PliComparison *c = r->comparison;
-    const char *const heading[] = { "body", "scheme", "error", "max", "near tool", "tool force", "DOFs", "of", "ms/step", "p99", "speed-up", "pop", "energy", "momentum" };
+    const char *const heading[] = { "body", "scheme",  "error", "max",      "near tool", "tool force", "DOFs",
+                                    "of",   "ms/step", "p99",   "speed-up", "pop",       "energy",     "momentum" };
     PliTable t;
     pli_table_begin(&t, "llrrrrrrrrrrrr", heading);
     for (int k = 0; k < c->count; ++k) add_row(&t, &c->outcome[k]);
-    printf("%s: %u steps of %g s, %u surface points, largest displacement %.4g mm\n\n", r->cast->title, c->steps, c->dt, c->point_count, 1e3 * c->largest_displacement);
+    printf("%s: %u steps of %g s, %u surface points, largest displacement %.4g mm\n\n", r->contest->title, c->steps,
+           c->dt, c->point_count, 1e3 * c->largest_displacement);
     const bool good = pli_table_print(&t, stdout);
     pli_table_end(&t);
     puts("");
@@ -193,7 +215,8 @@ static bool print_result(const Result *r)
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }
     printf("Errors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
-           "ms: %s; whole runs took %.2f to %.2f of their median%s.\n", c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
+           "ms: %s; whole runs took %.2f to %.2f of their median%s.\n",
+           c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
            busy > 1.25 ? "; other work was running on this machine" : "");
     return good;
 }
@@ -225,7 +248,7 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     else
         pli_json_string(j, "hash", NULL);
     pli_json_string(j, "name", o->name);
-    pli_json_string(j, "scene", r->cast->path);
+    pli_json_string(j, "scene", r->contest->path);
     pli_json_bool(j, "reference", o->is_reference);
     pli_json_string(j, "parameters", o->parameters[0] ? o->parameters : NULL);
     pli_json_string(j, "reason", o->reason[0] ? o->reason : NULL);
@@ -261,8 +284,8 @@ static PliStatus write_json(const char *path, const Result *result, int count, c
     for (int k = 0; k < count; ++k) {
         const PliComparison *c = result[k].comparison;
         pli_json_begin_object(&j, NULL);
-        pli_json_string(&j, "scene", result[k].cast->path);
-        pli_json_string(&j, "title", result[k].cast->title);
+        pli_json_string(&j, "scene", result[k].contest->path);
+        pli_json_string(&j, "title", result[k].contest->title);
         pli_json_integer(&j, "steps", c->steps);
         pli_json_number(&j, "dt", c->dt);
         pli_json_string(&j, "clock", c->wall_clock ? "wall" : "cpu");
@@ -275,7 +298,8 @@ static PliStatus write_json(const char *path, const Result *result, int count, c
     pli_json_end(&j);
     pli_json_begin_array(&j, "bodies");
     for (int k = 0; k < count; ++k)
-        for (int b = 0; b < result[k].comparison->count; ++b) json_body(&j, &result[k], &result[k].comparison->outcome[b]);
+        for (int b = 0; b < result[k].comparison->count; ++b)
+            json_body(&j, &result[k], &result[k].comparison->outcome[b]);
     return pli_json_close(&j, err);
 }
 
@@ -293,7 +317,9 @@ static PliStatus probe_folder(const char *folder, PliError *err)
     if (status != PLI_OK) return status;
     status = pli_file_replace(in_folder(path, sizeof path, folder, ".probe"), "", 0, err);
     if (status == PLI_OK) remove(path);
-    if (status != PLI_OK) pli_refuse(err, status, "%s: nothing can be written into this folder: %.300s", folder, strrchr(err->text, ':') ? strrchr(err->text, ':') + 2 : "");
+    if (status != PLI_OK)
+        pli_refuse(err, status, "%s: nothing can be written into this folder: %.300s", folder,
+                   strrchr(err->text, ':') ? strrchr(err->text, ':') + 2 : "");
     return status;
 }
 
@@ -321,9 +347,12 @@ static PliStatus write_files(const Options *o, const Result *result, int count, 
     PliChapter *chapter = calloc((size_t)count, sizeof *chapter);
     if (!chapter) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the report");
     for (int k = 0; k < count; ++k) {
-        chapter[k] = (PliChapter){ .comparison = result[k].comparison, .title = result[k].cast->title, .scene = result[k].cast->path, .note = result[k].cast->note };
-        memcpy(chapter[k].view, result[k].cast->view, sizeof chapter[k].view);
-        memcpy(chapter[k].up, result[k].cast->up, sizeof chapter[k].up);
+        chapter[k] = (PliChapter){ .comparison = result[k].comparison,
+                                   .title = result[k].contest->title,
+                                   .scene = result[k].contest->path,
+                                   .note = result[k].contest->note };
+        memcpy(chapter[k].view, result[k].contest->view, sizeof chapter[k].view);
+        memcpy(chapter[k].up, result[k].contest->up, sizeof chapter[k].up);
     }
     const PliMachine m = pli_machine();
     char cores[32], date[64];
@@ -333,9 +362,12 @@ static PliStatus write_files(const Options *o, const Result *result, int count, 
     snprintf(cores, sizeof cores, "%ld", m.cores);
     char threads[16];
     snprintf(threads, sizeof threads, "%d", o->threads);
-    const PliFact fact[] = { { "pliant", m.version }, { "processor", m.cpu },   { "cores", cores }, { "threads used", threads },
-                             { "vector unit", m.simd }, { "compiler", m.compiler }, { "flags", m.flags }, { "date", date } };
-    const PliReportDef def = { .chapter = chapter, .count = count, .command = command, .facts = fact, .fact_count = sizeof fact / sizeof *fact };
+    const PliFact fact[] = { { "pliant", m.version },     { "processor", m.cpu },    { "cores", cores },
+                             { "threads used", threads }, { "vector unit", m.simd }, { "compiler", m.compiler },
+                             { "flags", m.flags },        { "date", date } };
+    const PliReportDef def = {
+        .chapter = chapter, .count = count, .command = command, .facts = fact, .fact_count = sizeof fact / sizeof *fact
+    };
     PliText html = { 0 }, bodies = { 0 }, series = { 0 };
     PliStatus status[5];
     PliError each[5] = { { PLI_OK, "" } };
@@ -368,23 +400,24 @@ static PliStatus write_files(const Options *o, const Result *result, int count, 
 static void show_progress(double part, const char *text, void *user)
 {
     (void)user;
-    pli_cli_progress((int)(1000.0 * part), 1000, text);
+    pli_progress((int)(1000.0 * part), 1000, text);
 }
 
 static PliStatus run_scene(const Options *o, const PliHost *host, const char *path, Result *r, PliError *err)
 {
-    r->cast = pli_cast_load(host, path, &o->def, err);
-    if (!r->cast) return err->status;
-    PliStatus status = o->schemes ? pli_cast_choose(r->cast, o->schemes, err) : PLI_OK;
-    for (int k = 0; k < o->sweep_count && status == PLI_OK; ++k) status = pli_cast_sweep(r->cast, o->sweep[k], err);
+    r->contest = pli_contest_load(host, path, &o->def, err);
+    if (!r->contest) return err->status;
+    PliStatus status = o->schemes ? pli_contest_choose(r->contest, o->schemes, err) : PLI_OK;
+    for (int k = 0; k < o->sweep_count && status == PLI_OK; ++k)
+        status = pli_contest_sweep(r->contest, o->sweep[k], err);
     if (status != PLI_OK) return status;
     PliCompareDef def = pli_compare_default();
     def.steps = (PliIndex)o->steps;
     def.repeat = o->repeat;
     def.wall_clock = o->threads > 1;
     if (!o->quiet) def.progress = show_progress;
-    r->comparison = pli_cast_compare(r->cast, &def, err);
-    if (!o->quiet) pli_cli_progress(0, 0, NULL);
+    r->comparison = pli_contest_compare(r->contest, &def, err);
+    if (!o->quiet) pli_progress(0, 0, NULL);
     return r->comparison ? PLI_OK : err->status;
 }
 
@@ -411,7 +444,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
         if (run_scene(o, host, o->scene[k], &result[k], &err) != PLI_OK) {
             code = pli_cli_report("compare", &err);
             pli_comparison_destroy(result[k].comparison);
-            pli_cast_destroy(result[k].cast);
+            pli_contest_destroy(result[k].contest);
             break;
         }
         ++done;
@@ -425,11 +458,12 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
         code = pli_cli_report("compare", &err);
     else if (done > 0 && !o->quiet)
         fprintf(only_json ? stderr : stdout, "\nReport: %s/report.html\n", o->out);
-    if (done > 0 && o->json && write_json(o->json, result, done, command, &err) != PLI_OK) code = pli_cli_report("compare", &err);
+    if (done > 0 && o->json && write_json(o->json, result, done, command, &err) != PLI_OK)
+        code = pli_cli_report("compare", &err);
     if (code == PLI_EXIT_OK) code = verdict_of(result, done);
     for (int k = 0; k < done; ++k) {
         pli_comparison_destroy(result[k].comparison);
-        pli_cast_destroy(result[k].cast);
+        pli_contest_destroy(result[k].contest);
     }
     return code;
 }

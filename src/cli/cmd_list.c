@@ -1,7 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "host/component.h"
+#include "output/json.h"
+#include "host/graph/component.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,15 +36,17 @@ static void print_row(const PliClass *c, const PliAttribute *row)
     char value[128], head[200];
     default_text(c, row, value, sizeof value);
     snprintf(head, sizeof head, "%s%s%s", row->name, *value ? "=" : "", *value ? value : "");
-    printf("  %-34s %-13s %-12s %s%s%s%s\n", head, row->role == PLI_ALIAS ? "" : pli_kind_name(row->kind), state(row), row->role == PLI_ALIAS ? "same as " : "",
-           row->help ? row->help : "", row->reason ? (row->help && *row->help ? "; " : "") : "", row->reason ? row->reason : "");
+    printf("  %-34s %-13s %-12s %s%s%s%s\n", head, row->role == PLI_ALIAS ? "" : pli_kind_name(row->kind), state(row),
+           row->role == PLI_ALIAS ? "same as " : "", row->help ? row->help : "",
+           row->reason ? (row->help && *row->help ? "; " : "") : "", row->reason ? row->reason : "");
     if (row->options) printf("  %-34s one of: %s\n", "", row->options);
 }
 
 static void print_class(const PliClass *c)
 {
     printf("%s (%s): %s\n", c->name, c->plugin, c->help);
-    if (c->support != PLI_SUPPORTED) printf("  %s%s%s\n", pli_support_name(c->support), c->reason ? ": " : "", c->reason ? c->reason : "");
+    if (c->support != PLI_SUPPORTED)
+        printf("  %s%s%s\n", pli_support_name(c->support), c->reason ? ": " : "", c->reason ? c->reason : "");
     if (c->alias) printf("  also: %s\n", c->alias);
     const PliAttribute *row;
     for (int i = 0; (row = pli_class_row(c, i)); ++i) print_row(c, row);
@@ -56,7 +58,8 @@ static void print_all(void)
     for (int ours = 1; ours >= 0; --ours) {
         printf("%s\n", ours ? "Ours:" : "Of SOFA, with its defaults:");
         for (int i = 0; (c = pli_profile_at(i)); ++i)
-            if (pli_class_is_ours(c) == (ours == 1)) printf("  %-38s %-12s %s\n", c->name, pli_support_name(c->support), c->help);
+            if (pli_class_is_ours(c) == (ours == 1))
+                printf("  %-38s %-12s %s\n", c->name, pli_support_name(c->support), c->help);
         if (ours) putchar('\n');
     }
     puts("\npliant list COMPONENT prints its attributes. Anything else in a scene is refused by name.");
@@ -83,7 +86,8 @@ static void markdown_class(const PliClass *c)
     for (int i = 0; (row = pli_class_row(c, i)); ++i) {
         char value[128];
         default_text(c, row, value, sizeof value);
-        printf("| `%s` | %s | %s%s%s | %s | ", row->name, row->role == PLI_ALIAS ? "" : pli_kind_name(row->kind), *value ? "`" : "", value, *value ? "`" : "", state(row));
+        printf("| `%s` | %s | %s%s%s | %s | ", row->name, row->role == PLI_ALIAS ? "" : pli_kind_name(row->kind),
+               *value ? "`" : "", value, *value ? "`" : "", state(row));
         if (row->role == PLI_ALIAS) printf("same as ");
         markdown_text(row->help);
         if (row->options) printf(" (%s)", row->options);
@@ -164,7 +168,8 @@ int pli_cmd_list(int argc, char **argv)
     const PliClass *one = name ? pli_profile_find(name) : NULL;
     if (name && !one) {
         const char *near = pli_profile_nearest(name);
-        return pli_cli_refuse("list", "there is no component %s%s%s%s: %s", name, near ? ", did you mean " : "", near ? near : "", near ? "?" : "", pli_profile_reason(name));
+        return pli_cli_refuse("list", "there is no component %s%s%s%s: %s", name, near ? ", did you mean " : "",
+                              near ? near : "", near ? "?" : "", pli_profile_reason(name));
     }
     if (json) return write_json(json, one);
     if (!markdown) {

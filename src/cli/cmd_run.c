@@ -1,11 +1,12 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/timer.h"
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/machine.h"
+#include "output/json.h"
+#include "output/progress.h"
+#include "output/machine.h"
 #include "cli/scene_report.h"
-#include "host/record.h"
-#include "host/simulation.h"
+#include "host/compare/record.h"
+#include "host/graph/simulation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ typedef struct Options {
 static void print_help(void)
 {
     puts("Usage: pliant run SCENE [OPTIONS]\n\n"
-         "Runs a SOFA scene (.scn) in the embedded host. `pliant list` prints the components it knows; anything else in the scene\n"
+         "Runs a SOFA scene (.scn) in the embedded host. `pliant list` prints the components it knows; anything else "
+         "in the scene\n"
          "is refused with file, line, component and reason.\n\n"
          "  -n, --steps N         steps to run (100)\n"
          "      --dt S            time step instead of the scene's, s\n"
@@ -40,7 +42,8 @@ static void print_help(void)
          "      --root DIR        refuse files outside DIR, for scenes that are not trusted\n"
          "      --allow-unsupported  skip what is outside the profile; every output is marked degraded\n"
          "  -q, --quiet           errors only\n\n"
-         "Exit codes: 0 done, 2 malformed scene or option, 3 outside the profile, 4 a file is missing or cannot be written,\n"
+         "Exit codes: 0 done, 2 malformed scene or option, 3 outside the profile, 4 a file is missing or cannot be "
+         "written,\n"
          "5 the simulation diverged, 6 no memory.");
 }
 
@@ -75,11 +78,14 @@ static int read_options(int argc, char **argv, Options *o)
         } else if (pli_cli_value(argc, argv, &i, "--dt", &value)) {
             char *end;
             o->def.dt = value ? strtod(value, &end) : 0.0;
-            if (!value || *end || !(o->def.dt > 0.0) || !isfinite(o->def.dt)) return pli_cli_refuse("run", "--dt needs a time step > 0, in s");
+            if (!value || *end || !(o->def.dt > 0.0) || !isfinite(o->def.dt))
+                return pli_cli_refuse("run", "--dt needs a time step > 0, in s");
         } else if (pli_cli_value(argc, argv, &i, "--threads", &value)) {
-            if (read_int(value, 1, 64, &o->threads)) return pli_cli_refuse("run", "--threads needs a number from 1 to 64");
+            if (read_int(value, 1, 64, &o->threads))
+                return pli_cli_refuse("run", "--threads needs a number from 1 to 64");
         } else if (pli_cli_value(argc, argv, &i, "--export-every", &value)) {
-            if (read_int(value, 0, 2000000000, &o->every)) return pli_cli_refuse("run", "--export-every needs a number of steps");
+            if (read_int(value, 0, 2000000000, &o->every))
+                return pli_cli_refuse("run", "--export-every needs a number of steps");
         } else if (pli_cli_value(argc, argv, &i, "-o", &o->out) || pli_cli_value(argc, argv, &i, "--out", &o->out)) {
             if (!o->out || !*o->out) return pli_cli_refuse("run", "--out needs a directory");
         } else if (pli_cli_value(argc, argv, &i, "--json", &o->json)) {
@@ -122,17 +128,18 @@ static PliStatus run_steps(PliScene *scene, const Options *o, PliRecord *record,
         if (!o->quiet && after - shown > 100.0) {
             char text[48];
             snprintf(text, sizeof text, "t = %.4g s", scene->time);
-            pli_cli_progress(i + 1, o->steps, text);
+            pli_progress(i + 1, o->steps, text);
             shown = after;
         }
     }
-    if (!o->quiet) pli_cli_progress(0, 0, NULL);
+    if (!o->quiet) pli_progress(0, 0, NULL);
     PliError late = { 0 };
     PliStatus end = pli_scene_finish(scene, status ? &late : err);
     return status ? status : end;
 }
 
-static PliStatus write_summary(const PliScene *scene, const Options *o, const PliRecord *record, PliStatus status, const PliError *why, PliError *err)
+static PliStatus write_summary(const PliScene *scene, const Options *o, const PliRecord *record, PliStatus status,
+                               const PliError *why, PliError *err)
 {
     PliJson j;
     PliStatus opened = pli_json_open(&j, o->json, err);
@@ -175,8 +182,9 @@ static void print_summary(const PliScene *scene, const Options *o, const PliReco
 {
     PliRecordTimes t = pli_record_times(record);
     FILE *out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout;
-    fprintf(out, "%llu steps of %g s in %.3g s: median %.3g ms, p99 %.3g ms, max %.3g ms%s\n", (unsigned long long)t.steps, scene->dt, t.total / 1e3,
-            t.median, t.p99, t.max, scene->degraded ? "; DEGRADED: parts of the scene were skipped" : "");
+    fprintf(out, "%llu steps of %g s in %.3g s: median %.3g ms, p99 %.3g ms, max %.3g ms%s\n",
+            (unsigned long long)t.steps, scene->dt, t.total / 1e3, t.median, t.p99, t.max,
+            scene->degraded ? "; DEGRADED: parts of the scene were skipped" : "");
     if (o->out) fprintf(out, "wrote %s\n", o->out);
 }
 
@@ -191,7 +199,8 @@ static int run_scene(PliScene *scene, const Options *o)
     if (!o->quiet && !status) print_summary(scene, o, record);
     if (o->hash && !status) printf("%016llx\n", (unsigned long long)pli_scene_hash(scene));
     PliError late = { 0 };
-    if (o->json && write_summary(scene, o, record, status, &err, &late) && code == PLI_EXIT_OK) code = pli_cli_report("run", &late);
+    if (o->json && write_summary(scene, o, record, status, &err, &late) && code == PLI_EXIT_OK)
+        code = pli_cli_report("run", &late);
     if (pli_record_close(record, &late) && code == PLI_EXIT_OK) code = pli_cli_report("run", &late);
     return code;
 }

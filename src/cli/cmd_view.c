@@ -18,5 +18,6 @@ int pli_cmd_view(int argc, char **argv)
     strcpy(slash ? slash + 1 : path, "pliant-view");
     argv[0] = path;
     execv(path, argv);
-    return pli_cli_refuse("view", "%s cannot be started (%s): the viewer is built when Qt5 is found", path, strerror(errno));
+    return pli_cli_refuse("view", "%s cannot be started (%s): the viewer is built when Qt5 is found", path,
+                          strerror(errno));
 }

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 // A command is its file and one line here.
 static const PliCommand commands[] = {
@@ -66,24 +65,11 @@ bool pli_cli_value(int argc, char **argv, int *i, const char *name, const char *
     return true;
 }
 
-void pli_cli_progress(int done, int total, const char *text)
-{
-    enum { WIDTH = 24 };
-    if (!isatty(STDERR_FILENO)) return;
-    if (!text) {
-        fputs("\r\033[K", stderr);
-        return;
-    }
-    const int filled = total > 0 ? done * WIDTH / total : 0;
-    fputs("\r\033[K[", stderr);
-    for (int k = 0; k < WIDTH; ++k) fputc(k < filled ? '#' : '.', stderr);
-    fprintf(stderr, "] %d/%d %.60s", done, total, text);
-    fflush(stderr);
-}
-
 static void print_help(FILE *out)
 {
-    fputs("Usage: pliant COMMAND [ARGS]\n\nAdaptive deformable bodies: run scenes, compare schemes, check the numbers.\n\nCommands:\n", out);
+    fputs("Usage: pliant COMMAND [ARGS]\n\nAdaptive deformable bodies: run scenes, compare schemes, check the "
+          "numbers.\n\nCommands:\n",
+          out);
     for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(out, "  %-9s %s\n", commands[k].name, commands[k].summary);
     fputs("\n  pliant COMMAND --help explains one command; pliant --version prints the version.\n", out);
 }

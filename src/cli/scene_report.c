@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *out)
+int pli_scene_print_findings(const PliFindings *report, PliSeverity least, FILE *out)
 {
     int count = 0;
     for (size_t i = 0; i < report->count; ++i) {
@@ -14,7 +14,10 @@ int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *o
             fprintf(out, "%s:%d: ", f->file, f->line);
         else if (f->file)
             fprintf(out, "%s: ", f->file);
-        fprintf(out, "%s%s%s%s%s\n", f->component, f->component[0] ? ": " : "", f->severity == PLI_WARNING ? "warning: " : f->severity == PLI_NOTE ? "note: " : "",
+        fprintf(out, "%s%s%s%s%s\n", f->component, f->component[0] ? ": " : "",
+                f->severity == PLI_WARNING ? "warning: "
+                : f->severity == PLI_NOTE  ? "note: "
+                                           : "",
                 f->severity == PLI_UNSUPPORTED_PART ? "unsupported: " : "", f->text);
         count++;
     }
@@ -22,7 +25,7 @@ int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *o
     return count;
 }
 
-void pli_scene_findings_json(PliJson *j, const PliReport *report)
+void pli_scene_findings_json(PliJson *j, const PliFindings *report)
 {
     pli_json_begin_array(j, "findings");
     for (size_t i = 0; i < report->count; ++i) {
@@ -38,13 +41,13 @@ void pli_scene_findings_json(PliJson *j, const PliReport *report)
     pli_json_end(j);
 }
 
-int pli_scene_exit_code(const PliReport *report, PliStatus status)
+int pli_scene_exit_code(const PliFindings *report, PliStatus status)
 {
     if (status == PLI_OUT_OF_MEMORY) return PLI_EXIT_MEMORY;
     // a scene outside the profile may hold values and files this host cannot judge: that it is outside comes first
     for (size_t i = 0; i < report->count; ++i)
         if (report->finding[i].severity == PLI_UNSUPPORTED_PART) return status ? PLI_EXIT_UNSUPPORTED : PLI_EXIT_OK;
-    switch (pli_report_worst(report)) {
+    switch (pli_findings_worst(report)) {
     case PLI_MALFORMED: return PLI_EXIT_BAD_INPUT;
     case PLI_MISSING_FILE: return PLI_EXIT_FILE;
     case PLI_UNSUPPORTED_PART: return PLI_EXIT_UNSUPPORTED;

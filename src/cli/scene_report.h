@@ -4,13 +4,13 @@
 
 // What `run` and `check` say about a scene, in the same words.
 
-#include "cli/json.h"
-#include "host/scene.h"
+#include "output/json.h"
+#include "host/graph/scene.h"
 
 /// One line each, `file:line: Component: text`, from the given severity on. Returns how many.
-int pli_scene_print_findings(const PliReport *report, PliSeverity least, FILE *out);
-void pli_scene_findings_json(PliJson *j, const PliReport *report); ///< "findings": [...]
+int pli_scene_print_findings(const PliFindings *report, PliSeverity least, FILE *out);
+void pli_scene_findings_json(PliJson *j, const PliFindings *report); ///< "findings": [...]
 /// 2 malformed, 3 unsupported, 4 missing file, 6 no memory: the worst that was found.
-int pli_scene_exit_code(const PliReport *report, PliStatus status);
+int pli_scene_exit_code(const PliFindings *report, PliStatus status);
 
 #endif

@@ -36,9 +36,13 @@ static const PliElasticKernel *choose_kernel(PliSimd wish)
 
 PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err)
 {
-    if (def->tet_capacity > (SLOT_BIT >> 2) - PACK || def->point_capacity >= SLOT_BIT || def->sample_entry_capacity >= PLI_NONE || def->sample_capacity >= PLI_NONE - PACK) {
-        pli_refuse(err, PLI_OVER_CAPACITY, "elastic kernel: %u points, %u tetrahedra, %u samples with %zu entries are more than 32-bit indices allow",
-                   (unsigned)def->point_capacity, (unsigned)def->tet_capacity, (unsigned)def->sample_capacity, def->sample_entry_capacity);
+    if (def->tet_capacity > (SLOT_BIT >> 2) - PACK || def->point_capacity >= SLOT_BIT ||
+        def->sample_entry_capacity >= PLI_NONE || def->sample_capacity >= PLI_NONE - PACK) {
+        pli_refuse(
+            err, PLI_OVER_CAPACITY,
+            "elastic kernel: %u points, %u tetrahedra, %u samples with %zu entries are more than 32-bit indices allow",
+            (unsigned)def->point_capacity, (unsigned)def->tet_capacity, (unsigned)def->sample_capacity,
+            def->sample_entry_capacity);
         return NULL;
     }
     PliElastic *e = PLI_NEW(host, 1, PliElastic);
@@ -91,7 +95,8 @@ PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, Pl
     }
     if (!ok) {
         pli_elastic_destroy(e);
-        pli_refuse(err, PLI_OUT_OF_MEMORY, "elastic kernel: no memory for %zu tetrahedra and %zu samples", tets, samples);
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "elastic kernel: no memory for %zu tetrahedra and %zu samples", tets,
+                   samples);
         return NULL;
     }
     return e;
@@ -167,8 +172,9 @@ static void fill_packs(PliIndex first, PliIndex last, int worker, void *arg)
     }
 }
 
-PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner, const PliIndex *which,
-                               const PliTetRest *rest, const double *volume, const double *stiffness)
+PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner,
+                               const PliIndex *which, const PliTetRest *rest, const double *volume,
+                               const double *stiffness)
 {
     if (count > e->def.tet_capacity || point_count > e->def.point_capacity) return PLI_OVER_CAPACITY;
     PliIndex largest = 0;
@@ -193,7 +199,9 @@ static bool fill_lanes(PliElastic *e, PliIndex pack)
     if (first % PACK) return false; // lanes are loaded aligned
     for (PliIndex lane = 1; lane < PACK; ++lane) {
         if (e->sample_first[s + lane + 1] - e->sample_first[s + lane] != n) return false;
-        if (memcmp(e->sample_point + first, e->sample_point + e->sample_first[s + lane], n * sizeof *e->sample_point) != 0) return false;
+        if (memcmp(e->sample_point + first, e->sample_point + e->sample_first[s + lane], n * sizeof *e->sample_point) !=
+            0)
+            return false;
     }
     double *to = e->sample_lanes + 3 * first;
     for (size_t k = 0; k < 3 * n; ++k)
@@ -201,8 +209,9 @@ static bool fill_lanes(PliElastic *e, PliIndex pack)
     return true;
 }
 
-PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
-                                  const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0)
+PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first,
+                                  const PliIndex *point, const double *grad, const double *volume,
+                                  const double *stiffness, const double *f0, const double *s0)
 {
     if (count > e->def.sample_capacity || point_count > e->def.point_capacity) return PLI_OVER_CAPACITY;
     PliIndex base = count ? first[0] : 0;
@@ -231,7 +240,8 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
             PliIndex s = n * PACK + lane;
             bool live = s < count;
             // lanes beyond the end are undeformed and weigh nothing
-            for (int k = 0; k < 9; ++k) p->f0[k][lane] = live ? (f0 ? f0[9 * (size_t)s + k] : 0.0) : (k % 4 == 0 ? 1.0 : 0.0);
+            for (int k = 0; k < 9; ++k)
+                p->f0[k][lane] = live ? (f0 ? f0[9 * (size_t)s + k] : 0.0) : (k % 4 == 0 ? 1.0 : 0.0);
             for (int k = 0; k < 6; ++k) p->s0[k][lane] = live && s0 ? s0[6 * (size_t)s + k] : 0.0;
             p->volume[lane] = live ? volume[s] : 0.0;
             p->weight[lane] = live ? volume[s] * (stiffness ? stiffness[s] : 1.0) : 0.0;
@@ -333,8 +343,10 @@ static PliIndex tets_before(const PliElastic *e, PliIndex pack)
 
 static void pass_tets(const Pass *p, PliIndex first, PliIndex last, bool slotted)
 {
-    if (p->derivative) p->e->kernel->tet_dforce(p->e, first, last, p->x, p->k, p->f, slotted);
-    else p->e->kernel->tet_force(p->e, first, last, p->x, p->v, p->f, slotted);
+    if (p->derivative)
+        p->e->kernel->tet_dforce(p->e, first, last, p->x, p->k, p->f, slotted);
+    else
+        p->e->kernel->tet_force(p->e, first, last, p->x, p->v, p->f, slotted);
 }
 
 static void pass_chunks(PliIndex first, PliIndex last, int worker, void *arg)
@@ -366,8 +378,10 @@ static void samples_to_stress(PliIndex first, PliIndex last, int worker, void *a
 {
     (void)worker;
     const Pass *p = arg;
-    if (p->derivative) p->e->kernel->sample_dforce(p->e, first, last, p->x, p->k);
-    else p->e->kernel->sample_force(p->e, first, last, p->x, p->v);
+    if (p->derivative)
+        p->e->kernel->sample_dforce(p->e, first, last, p->x, p->k);
+    else
+        p->e->kernel->sample_force(p->e, first, last, p->x, p->v);
 }
 
 /// f += P g of one entry.
@@ -409,7 +423,8 @@ static void run_pass(PliElastic *e, Pass *p)
                 continue;
             }
             for (PliIndex s = pack * PACK; s < (pack + 1) * PACK && s < e->sample_count; ++s)
-                for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n) add_entry(e, s, n, p->f + 3 * (size_t)e->sample_point[n]);
+                for (PliIndex n = e->sample_first[s]; n < e->sample_first[s + 1]; ++n)
+                    add_entry(e, s, n, p->f + 3 * (size_t)e->sample_point[n]);
         }
     }
 }
@@ -422,7 +437,8 @@ void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, doub
 
 const double *pli_elastic_sample_stress(const PliElastic *e) { return e->sample_stress; }
 
-void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f)
+void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
+                                 double *f)
 {
     if (last > e->tet_count) last = e->tet_count;
     e->kernel->tet_force(e, first, last, x, v, f, false);
@@ -475,8 +491,11 @@ static void block_values(PliIndex first, PliIndex last, int worker, void *arg)
     for (PliIndex b = first; b < last; ++b) {
         PliIndex from = b * PACK_BLOCK, to = from + PACK_BLOCK < packs ? from + PACK_BLOCK : packs, at;
         const PliElasticKernel *k = e->kernel;
-        if (p->count) e->partial[b] = p->samples ? k->sample_inverted(e, from, to, p->x, &at) : k->tet_inverted(e, from, to, p->x, &at);
-        else e->partial[b] = p->samples ? k->sample_energy(e, from, to, p->x) : k->tet_energy(e, from, to, p->x);
+        if (p->count)
+            e->partial[b] =
+                p->samples ? k->sample_inverted(e, from, to, p->x, &at) : k->tet_inverted(e, from, to, p->x, &at);
+        else
+            e->partial[b] = p->samples ? k->sample_energy(e, from, to, p->x) : k->tet_energy(e, from, to, p->x);
     }
 }
 
@@ -502,8 +521,10 @@ PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *fi
         for (PliIndex b = 0; b < blocks; ++b) {
             if (e->partial[b] > 0.0 && found == 0) {
                 PliIndex from = b * PACK_BLOCK, to = from + PACK_BLOCK < packs ? from + PACK_BLOCK : packs;
-                if (samples) e->kernel->sample_inverted(e, from, to, x, &where), where += e->tet_count;
-                else e->kernel->tet_inverted(e, from, to, x, &where);
+                if (samples)
+                    e->kernel->sample_inverted(e, from, to, x, &where), where += e->tet_count;
+                else
+                    e->kernel->tet_inverted(e, from, to, x, &where);
             }
             found += (PliIndex)e->partial[b];
         }
@@ -563,7 +584,8 @@ static void contract(const double C[81], const double *grad, PliIndex n, double 
         const double *g = grad + 3 * (size_t)a;
         for (int i = 0; i < 3; ++i)
             for (int jl = 0; jl < 9; ++jl)
-                half[27 * (size_t)a + 9 * i + jl] = g[0] * C[27 * i + jl] + g[1] * C[27 * i + 9 + jl] + g[2] * C[27 * i + 18 + jl];
+                half[27 * (size_t)a + 9 * i + jl] =
+                    g[0] * C[27 * i + jl] + g[1] * C[27 * i + 9 + jl] + g[2] * C[27 * i + 18 + jl];
     }
     for (PliIndex a = 0; a < n; ++a)
         for (int i = 0; i < 3; ++i) {
@@ -625,7 +647,8 @@ static bool repeats(const PliElastic *e, PliIndex s)
 {
     if (s == 0) return false;
     const PliIndex from = e->sample_first[s], before = e->sample_first[s - 1], n = e->sample_first[s + 1] - from;
-    return n == from - before && memcmp(e->sample_point + from, e->sample_point + before, n * sizeof *e->sample_point) == 0;
+    return n == from - before &&
+           memcmp(e->sample_point + from, e->sample_point + before, n * sizeof *e->sample_point) == 0;
 }
 
 enum { GROUPS = 64 }; ///< of four points in one sample: its most entries
@@ -675,14 +698,18 @@ void pli_elastic_add_group_blocks(const PliElastic *e, double k, PliIndex group,
             const PliIndex block = e->sample_point[p] / group;
             double *out = blocks + width * width * block, h[27];
             for (int i = 0; i < 3; ++i)
-                for (int jl = 0; jl < 9; ++jl) h[9 * i + jl] = k * (gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl]);
+                for (int jl = 0; jl < 9; ++jl)
+                    h[9 * i + jl] =
+                        k * (gp[0] * C[27 * i + jl] + gp[1] * C[27 * i + 9 + jl] + gp[2] * C[27 * i + 18 + jl]);
             // entries of one group usually stand together: look both ways from p
             for (int way = -1; way <= 1; way += 2)
-                for (PliIndex q = way < 0 ? p : p + 1; q >= from && q < to && e->sample_point[q] / group == block; q += (PliIndex)way) {
+                for (PliIndex q = way < 0 ? p : p + 1; q >= from && q < to && e->sample_point[q] / group == block;
+                     q += (PliIndex)way) {
                     const double *gq = e->sample_grad + 3 * (size_t)q;
                     const size_t row = e->sample_point[p] % group, column = e->sample_point[q] % group;
                     for (size_t i = 0; i < 3; ++i)
-                        for (size_t j = 0; j < 3; ++j) out[(i * group + row) * width + j * group + column] += v3_dot(h + 9 * i + 3 * j, gq);
+                        for (size_t j = 0; j < 3; ++j)
+                            out[(i * group + row) * width + j * group + column] += v3_dot(h + 9 * i + 3 * j, gq);
                     if (q == 0 && way < 0) break;
                 }
         }

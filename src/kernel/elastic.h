@@ -20,11 +20,12 @@ typedef struct PliElasticDef {
     PliMaterial material;
     PliSimd simd;
     PliIndex point_capacity, tet_capacity;
-    PliIndex sample_capacity;   ///< general samples (frames, lattices)
+    PliIndex sample_capacity;     ///< general samples (frames, lattices)
     size_t sample_entry_capacity; ///< total basis functions over all samples
-    PliIndex sample_width;      ///< most basis functions in one sample; 0: 256
-    bool sample_cells;          ///< samples mostly come eight by eight with the same points: their gradients are kept lane by lane, too
-    bool explicit_only;         ///< keeps no memory for tangents: linearize and what needs it must not be called
+    PliIndex sample_width;        ///< most basis functions in one sample; 0: 256
+    bool
+        sample_cells; ///< samples mostly come eight by eight with the same points: their gradients are kept lane by lane, too
+    bool explicit_only; ///< keeps no memory for tangents: linearize and what needs it must not be called
 } PliElasticDef;
 PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err);
 void pli_elastic_destroy(PliElastic *e);
@@ -36,13 +37,15 @@ void pli_elastic_set_project(PliElastic *e, bool project);
 /// Replaces the live tetrahedra (never allocates). corner has shape [count, 4] in the caller's point numbers; rest and
 /// volume are indexed by the caller's element number which[i] (rest) and by i (volume: the weight left to that element).
 /// stiffness (may be NULL) multiplies the material's Young modulus, per i.
-PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner, const PliIndex *which,
-                               const PliTetRest *rest, const double *volume, const double *stiffness);
+PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner,
+                               const PliIndex *which, const PliTetRest *rest, const double *volume,
+                               const double *stiffness);
 /// Replaces the general samples. Sample s owns entries first[s] .. first[s+1] of point and grad (shape [.., 3]).
 /// f0 (shape [count, 9], may be NULL) is added to F: what passive coefficients contribute. s0 (shape [count, 6] symmetric
 /// xx yy zz yz xz xy, may be NULL) is added to the second Piola-Kirchhoff stress.
-PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first, const PliIndex *point,
-                                  const double *grad, const double *volume, const double *stiffness, const double *f0, const double *s0);
+PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *first,
+                                  const PliIndex *point, const double *grad, const double *volume,
+                                  const double *stiffness, const double *f0, const double *s0);
 
 /// Replaces the stress offsets of all samples, the rest stays.
 void pli_elastic_set_sample_s0(PliElastic *e, const double *s0);
@@ -57,7 +60,8 @@ void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, doub
 /// passive coefficients pull through gradients of their own.
 const double *pli_elastic_sample_stress(const PliElastic *e);
 /// Only tets [first, last) of the list given to set_tets, serial, added straight to f: element ticks of the multirate integrator.
-void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f);
+void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
+                                 double *f);
 /// Caches what dforce and element matrices need at x: dP/dF in the principal frame of each element. Elastic part only; of a
 /// corotational element whose rotation is undefined (two opposite stretches) the tangent is bounded.
 void pli_elastic_linearize(PliElastic *e, const double *x);
@@ -68,7 +72,8 @@ typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, vo
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
 /// The same for samples only, straight into blocks of groups of four points: += k K for every pair of groups `place` gives room
 /// for, `stride` doubles per row, unknown 4 c + p for component c of point p. Samples must list their points in whole groups.
-typedef double *PliBlockPlaceFn(PliIndex row_group, PliIndex column_group, void *user); ///< NULL: this one is not wanted
+typedef double *PliBlockPlaceFn(PliIndex row_group, PliIndex column_group,
+                                void *user); ///< NULL: this one is not wanted
 void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place, void *user, size_t stride);
 /// Calls fn with the groups of four points of every sample; repeats of the sample before are left out.
 typedef void PliGroupsFn(const PliIndex *group, PliIndex count, void *user);

@@ -37,7 +37,7 @@ W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4
         odd[a] = _mm256_unpackhi_pd(h[a][0], h[a][1]);
     }
 #define PLI_ADD_LANE(n, xy, half, pick)                                                                                \
-    if (live >> (n) & 1u)                                                                                              \
+    if (live >> (n)&1u)                                                                                                \
         for (int a = 0; a < 4; ++a) {                                                                                  \
             double *to = scatter_to(s, a, lane + (n));                                                                 \
             __m128d z = _mm256_extractf128_pd(h[a][2], half);                                                          \
@@ -145,16 +145,20 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
     }
 }
 
-static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f,
-                            bool slotted)
+static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
+                            double *f, bool slotted)
 {
     // one copy of the loop per law, with or without damping and slots
     const bool damped = v && e->def.material.damping > 0.0;
 #define PLI_LOOP(law)                                                                                                  \
-    if (damped && slotted) force_loop(law, true, true, e, first, last, x, v, f);                                       \
-    else if (damped) force_loop(law, true, false, e, first, last, x, v, f);                                            \
-    else if (slotted) force_loop(law, false, true, e, first, last, x, v, f);                                           \
-    else force_loop(law, false, false, e, first, last, x, v, f);
+    if (damped && slotted)                                                                                             \
+        force_loop(law, true, true, e, first, last, x, v, f);                                                          \
+    else if (damped)                                                                                                   \
+        force_loop(law, true, false, e, first, last, x, v, f);                                                         \
+    else if (slotted)                                                                                                  \
+        force_loop(law, false, true, e, first, last, x, v, f);                                                         \
+    else                                                                                                               \
+        force_loop(law, false, false, e, first, last, x, v, f);
     if (e->def.material.law == PLI_STVK) {
         PLI_LOOP(PLI_STVK)
     } else if (e->def.material.law == PLI_COROT) {
@@ -165,7 +169,8 @@ static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, 
 #undef PLI_LOOP
 }
 
-W_INLINE void dforce_loop(bool slotted, const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df)
+W_INLINE void dforce_loop(bool slotted, const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k,
+                          double *df)
 {
     if (first >= last) return;
     for (PliIndex at = first - first % PLI_LANES; at < last; at += PLI_LANES) {
@@ -182,16 +187,20 @@ W_INLINE void dforce_loop(bool slotted, const PliElastic *e, PliIndex first, Pli
             for (int j = 0; j < 3; ++j) M[3 * i + j] = u[i] * G[j] + u[3 + i] * G[3 + j] + u[6 + i] * G[6 + j];
         tangent_middle(diagonal, same, swap, M);
         for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
+            for (int j = 0; j < 3; ++j)
+                G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
         lanes_corner_forces(G, g, h);
         scatter_add(&to, lane, live_lanes(at, first, last), h);
     }
 }
 
-static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, bool slotted)
+static void lanes_tet_dforce(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df,
+                             bool slotted)
 {
-    if (slotted) dforce_loop(true, e, first, last, dx, k, df);
-    else dforce_loop(false, e, first, last, dx, k, df);
+    if (slotted)
+        dforce_loop(true, e, first, last, dx, k, df);
+    else
+        dforce_loop(false, e, first, last, dx, k, df);
 }
 
 W_INLINE void store_tangent(PliTangentPack *t, int lane, const Tangent *from)
@@ -254,7 +263,8 @@ W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex fo
     return found;
 }
 
-static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first)
+static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
+                                   PliIndex *first)
 {
     PliIndex found = 0;
     for (PliIndex n = first_pack; n < last_pack; ++n)
@@ -284,7 +294,8 @@ W_INLINE void sample_gradients(const PliElastic *e, PliIndex pack, const double 
                 const W g0 = w_load(g), g1 = w_load(g + PACK), g2 = w_load(g + 2 * PACK);
                 for (int i = 0; i < 3; ++i) {
                     const W x = w_set(p[i]);
-                    F[3 * i] = F[3 * i] + x * g0, F[3 * i + 1] = F[3 * i + 1] + x * g1, F[3 * i + 2] = F[3 * i + 2] + x * g2;
+                    F[3 * i] = F[3 * i] + x * g0, F[3 * i + 1] = F[3 * i + 1] + x * g1,
+                          F[3 * i + 2] = F[3 * i + 2] + x * g2;
                 }
             }
             for (int k = 0; k < 9; ++k) w_store(&out[k][lane], F[k]);
@@ -320,12 +331,14 @@ W_INLINE void store_stress(const PliElastic *e, PliIndex at, const W P[9])
 /// tr E and F : G.
 W_INLINE W trace_strain(const W F[9])
 {
-    return 0.5 * (((F[0] * F[0] + F[3] * F[3] + F[6] * F[6]) - 1.0) + ((F[1] * F[1] + F[4] * F[4] + F[7] * F[7]) - 1.0) +
-                  ((F[2] * F[2] + F[5] * F[5] + F[8] * F[8]) - 1.0));
+    return 0.5 *
+           (((F[0] * F[0] + F[3] * F[3] + F[6] * F[6]) - 1.0) + ((F[1] * F[1] + F[4] * F[4] + F[7] * F[7]) - 1.0) +
+            ((F[2] * F[2] + F[5] * F[5] + F[8] * F[8]) - 1.0));
 }
 W_INLINE W double_dot(const W F[9], const W G[9])
 {
-    return (F[0] * G[0] + F[1] * G[1] + F[2] * G[2]) + (F[3] * G[3] + F[4] * G[4] + F[5] * G[5]) + (F[6] * G[6] + F[7] * G[7] + F[8] * G[8]);
+    return (F[0] * G[0] + F[1] * G[1] + F[2] * G[2]) + (F[3] * G[3] + F[4] * G[4] + F[5] * G[5]) +
+           (F[6] * G[6] + F[7] * G[7] + F[8] * G[8]);
 }
 
 static void lanes_sample_scatter(const PliElastic *e, PliIndex pack, double *f)
@@ -338,7 +351,9 @@ static void lanes_sample_scatter(const PliElastic *e, PliIndex pack, double *f)
     for (size_t a = 0; a < n; ++a, g += 3 * PACK) {
         for (int lane = 0; lane < PACK; lane += PLI_LANES) {
             const W g0 = w_load(g + lane), g1 = w_load(g + PACK + lane), g2 = w_load(g + 2 * PACK + lane);
-            for (int i = 0; i < 3; ++i) w_store(&out[i][lane], w_load(&P[3 * i][lane]) * g0 + w_load(&P[3 * i + 1][lane]) * g1 + w_load(&P[3 * i + 2][lane]) * g2);
+            for (int i = 0; i < 3; ++i)
+                w_store(&out[i][lane], w_load(&P[3 * i][lane]) * g0 + w_load(&P[3 * i + 1][lane]) * g1 +
+                                           w_load(&P[3 * i + 2][lane]) * g2);
         }
         double *to = f + 3 * (size_t)e->sample_point[first + a];
         for (int i = 0; i < 3; ++i) {
@@ -349,7 +364,8 @@ static void lanes_sample_scatter(const PliElastic *e, PliIndex pack, double *f)
     }
 }
 
-static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v)
+static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
+                               const double *v)
 {
     _Alignas(64) double all[9][PACK], rate[9][PACK];
     bool damped = v && e->def.material.damping > 0.0;
@@ -402,7 +418,8 @@ static void lanes_sample_linearize(const PliElastic *e, PliIndex first_pack, Pli
     }
 }
 
-static void lanes_sample_dforce(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double factor)
+static void lanes_sample_dforce(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx,
+                                double factor)
 {
     _Alignas(64) double all[9][PACK];
     for (PliIndex n = first_pack; n < last_pack; ++n) {
@@ -418,14 +435,17 @@ static void lanes_sample_dforce(const PliElastic *e, PliIndex first_pack, PliInd
                 diagonal[i] = factor * w_load(&t->diagonal[i][lane]);
                 S[i] = volume * w_load(&p->s0[i][lane]);
             }
-            for (int i = 0; i < 3; ++i) same[i] = factor * w_load(&t->same[i][lane]), swap[i] = factor * w_load(&t->swap[i][lane]);
             for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j) G[3 * i + j] = dF[3 * i] * v[j] + dF[3 * i + 1] * v[3 + j] + dF[3 * i + 2] * v[6 + j];
+                same[i] = factor * w_load(&t->same[i][lane]), swap[i] = factor * w_load(&t->swap[i][lane]);
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    G[3 * i + j] = dF[3 * i] * v[j] + dF[3 * i + 1] * v[3 + j] + dF[3 * i + 2] * v[6 + j];
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j) M[3 * i + j] = u[i] * G[j] + u[3 + i] * G[3 + j] + u[6 + i] * G[6 + j];
             tangent_middle(diagonal, same, swap, M);
             for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j) G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
+                for (int j = 0; j < 3; ++j)
+                    G[3 * i + j] = u[3 * i] * M[j] + u[3 * i + 1] * M[3 + j] + u[3 * i + 2] * M[6 + j];
             times_symmetric(dF, S, P);
             if (e->sample_bulk) {
                 // d(press F) = press dF + (F : dF) F
@@ -436,7 +456,8 @@ static void lanes_sample_dforce(const PliElastic *e, PliIndex first_pack, PliInd
             }
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j)
-                    P[3 * i + j] = P[3 * i + j] + (G[3 * i] * v[3 * j] + G[3 * i + 1] * v[3 * j + 1] + G[3 * i + 2] * v[3 * j + 2]);
+                    P[3 * i + j] = P[3 * i + j] +
+                                   (G[3 * i] * v[3 * j] + G[3 * i + 1] * v[3 * j + 1] + G[3 * i + 2] * v[3 * j + 2]);
             store_stress(e, n * PACK + (PliIndex)lane, P);
         }
     }
@@ -464,7 +485,8 @@ static double lanes_sample_energy(const PliElastic *e, PliIndex first_pack, PliI
     return sum;
 }
 
-static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first)
+static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
+                                      PliIndex *first)
 {
     _Alignas(64) double all[9][PACK];
     PliIndex found = 0;
@@ -481,14 +503,16 @@ static PliIndex lanes_sample_inverted(const PliElastic *e, PliIndex first_pack, 
 
 typedef double PairV4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliIndex samples, PliIndex groups, double *const *block, size_t stride)
+static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliIndex samples, PliIndex groups,
+                               double *const *block, size_t stride)
 {
     enum { MOST = 64 };
     PairV4 g[PLI_PAIR_SAMPLES][MOST][3];
     for (PliIndex s = 0; s < samples; ++s)
         for (PliIndex c = 0; c < groups; ++c)
             for (int q = 0; q < 4; ++q)
-                for (int l = 0; l < 3; ++l) g[s][c][l][q] = grad[12 * ((size_t)s * groups + c) + 3 * (size_t)q + (size_t)l];
+                for (int l = 0; l < 3; ++l)
+                    g[s][c][l][q] = grad[12 * ((size_t)s * groups + c) + 3 * (size_t)q + (size_t)l];
     for (PliIndex r = 0; r < groups; ++r) {
         double h[PLI_PAIR_SAMPLES][12][9];
         for (PliIndex s = 0; s < samples; ++s)
@@ -496,7 +520,8 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
                 for (int p = 0; p < 4; ++p) {
                     const double *gp = grad + 12 * ((size_t)s * groups + r) + 3 * (size_t)p;
                     for (int jl = 0; jl < 9; ++jl)
-                        h[s][4 * i + p][jl] = gp[0] * C[s][27 * i + jl] + gp[1] * C[s][27 * i + 9 + jl] + gp[2] * C[s][27 * i + 18 + jl];
+                        h[s][4 * i + p][jl] =
+                            gp[0] * C[s][27 * i + jl] + gp[1] * C[s][27 * i + 9 + jl] + gp[2] * C[s][27 * i + 18 + jl];
                 }
         for (PliIndex c = 0; c < groups; ++c) {
             double *out = block[(size_t)groups * r + c];
@@ -506,7 +531,8 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
                 for (PliIndex s = 0; s < samples; ++s) {
                     const double *ha = h[s][a];
                     const PairV4 *gc = g[s][c];
-                    for (int j = 0; j < 3; ++j) sum[j] += ha[3 * j] * gc[0] + ha[3 * j + 1] * gc[1] + ha[3 * j + 2] * gc[2];
+                    for (int j = 0; j < 3; ++j)
+                        sum[j] += ha[3 * j] * gc[0] + ha[3 * j + 1] * gc[1] + ha[3 * j + 2] * gc[2];
                 }
                 for (int j = 0; j < 3; ++j) *(PairV4 *)(out + 4 * j) += sum[j];
             }
@@ -517,8 +543,9 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
-        .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter, \
-        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                              \
+        .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,        \
+        .sample_scatter = lanes_sample_scatter, .sample_dforce = lanes_sample_dforce,                                  \
+        .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                                \
         .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted                                 \
     }
 

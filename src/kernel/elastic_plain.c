@@ -13,4 +13,7 @@ void pli_law_stress(PliLaw law, const PliLame *m, const double F[9], double P[9]
     law_stress(law, m, F, &turn, 1.0, NULL, P);
 }
 
-double pli_elastic_density(const PliElastic *e, const double F[9]) { return law_energy(e->def.material.law, &e->lame, F); }
+double pli_elastic_density(const PliElastic *e, const double F[9])
+{
+    return law_energy(e->def.material.law, &e->lame, F);
+}

@@ -27,8 +27,8 @@ typedef struct PliTargetPack {
 /// M'ij = same Mij + swap Mji. Scaled by -weight. Tetrahedra keep grad V instead of V, which saves two products.
 typedef struct PliTangentPack {
     double u[9][PACK];
-    double v[9][PACK];        ///< samples: V; tetrahedra: grad V, rows are corners 1, 2, 3
-    double diagonal[6][PACK]; ///< 00 11 22 12 02 01
+    double v[9][PACK];                   ///< samples: V; tetrahedra: grad V, rows are corners 1, 2, 3
+    double diagonal[6][PACK];            ///< 00 11 22 12 02 01
     double same[3][PACK], swap[3][PACK]; ///< pairs 12, 02, 01
 } PliTangentPack;
 
@@ -43,7 +43,7 @@ typedef struct PliSamplePack {
 /// Constants of the law. neo-Hookean: mu and lambda are the reparametrised ones of Smith et al. 2018, section 3.4.
 typedef struct PliLame {
     double mu, lambda;
-    double alpha, rest_energy;       ///< neo-Hookean
+    double alpha, rest_energy;         ///< neo-Hookean
     double viscous_mu, viscous_lambda; ///< Pa s, from the true Lame constants
     double bulk;                       ///< the true lambda
 } PliLame;
@@ -94,21 +94,27 @@ struct PliElastic {
 
 /// One evaluation over a range of elements or packs. Forces are added to f lane after lane; slotted: to the targets.
 struct PliElasticKernel {
-    void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f, bool slotted);
-    void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df, bool slotted);
+    void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f,
+                      bool slotted);
+    void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df,
+                       bool slotted);
     void (*tet_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
-    PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
-    void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v);
+    PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
+                             PliIndex *first);
+    void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
+                         const double *v);
     /// f += P g of a pack whose samples are alike, lane after lane.
     void (*sample_scatter)(const PliElastic *e, PliIndex pack, double *f);
     void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);
     /// block[groups r + c] += (sum over k, l of grad_a[k] C[ik, jl] grad_b[l]) for all pairs of groups that have one.
     /// Up to PLI_PAIR_SAMPLES samples of the same points at once, gradients one after the other.
-    void (*sample_pairs)(const double (*C)[81], const double *grad, PliIndex samples, PliIndex groups, double *const *block, size_t stride);
+    void (*sample_pairs)(const double (*C)[81], const double *grad, PliIndex samples, PliIndex groups,
+                         double *const *block, size_t stride);
     void (*sample_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
-    PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, PliIndex *first);
+    PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
+                                PliIndex *first);
 };
 extern const PliElasticKernel pli_elastic_plain;
 const PliElasticKernel *pli_elastic_avx2(void);   ///< NULL when this build has none

@@ -37,7 +37,7 @@ W_INLINE W w_sqrt(W a) { return sqrt(a); }
 W_INLINE W w_abs(W a) { return fabs(a); }
 W_INLINE W w_max(W a, W b) { return a > b ? a : b; }
 W_INLINE W w_sign_of(W magnitude, W sign) { return copysign(magnitude, sign); }
-W_INLINE unsigned w_greater(W a, W b) { return a > b; }                          ///< one bit per lane
+W_INLINE unsigned w_greater(W a, W b) { return a > b; } ///< one bit per lane
 W_INLINE W w_pick_greater(W a, W b, W yes, W no) { return a > b ? yes : no; }
 W_INLINE void w_gather(const double *x, const PliIndex *point, W r[3])
 {
@@ -94,7 +94,10 @@ W_INLINE W w_sign_of(W magnitude, W sign)
     return _mm512_or_pd(_mm512_andnot_pd(bit, magnitude), _mm512_and_pd(bit, sign));
 }
 W_INLINE unsigned w_greater(W a, W b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
-W_INLINE W w_pick_greater(W a, W b, W yes, W no) { return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), no, yes); }
+W_INLINE W w_pick_greater(W a, W b, W yes, W no)
+{
+    return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_GT_OQ), no, yes);
+}
 W_INLINE void w_gather(const double *x, const PliIndex *point, W r[3])
 {
     __m256i three = _mm256_set1_epi32(3), p = _mm256_mullo_epi32(_mm256_loadu_si256((const __m256i *)point), three);

@@ -61,9 +61,9 @@ W_INLINE W laguerre_step(W x, W i1, W i2, W j)
 // 2 (s1+s2)(s2+s3)(s3+s1): where it is small R is ill-defined, and those lanes go through the robust routine.
 // Rejected: Higham's iteration (wrong for inverted elements), warm-started quaternions (results depend on history).
 typedef struct Polar {
-    W K[9];              ///< cof F
-    W i1, i2, j;         ///< invariants
-    W trace, last_step;  ///< root, and the last correction of it
+    W K[9];             ///< cof F
+    W i1, i2, j;        ///< invariants
+    W trace, last_step; ///< root, and the last correction of it
 } Polar;
 
 W_INLINE void polar_invariants(const W F[9], Polar *p)
@@ -232,7 +232,8 @@ W_INLINE W prestress_energy(const W F[9], const W S[6])
 {
     W C[6];
     cauchy_green(F, C);
-    return 0.5 * (S[0] * (C[0] - 1.0) + S[1] * (C[1] - 1.0) + S[2] * (C[2] - 1.0)) + (S[3] * C[3] + S[4] * C[4] + S[5] * C[5]);
+    return 0.5 * (S[0] * (C[0] - 1.0) + S[1] * (C[1] - 1.0) + S[2] * (C[2] - 1.0)) +
+           (S[3] * C[3] + S[4] * C[4] + S[5] * C[5]);
 }
 
 /// Eigenvalues and eigenvectors (columns of V) of a symmetric matrix by cyclic Jacobi sweeps. Entries below 4e-16 of their
@@ -291,7 +292,8 @@ W_INLINE void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool 
     eigen_symmetric(S, s, out->v);
     const W *V = out->v;
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) out->u[3 * i + j] = R[3 * i] * V[j] + R[3 * i + 1] * V[3 + j] + R[3 * i + 2] * V[6 + j];
+        for (int j = 0; j < 3; ++j)
+            out->u[3 * i + j] = R[3 * i] * V[j] + R[3 * i + 1] * V[3 + j] + R[3 * i + 2] * V[6 + j];
 
     // second derivatives of the energy in s (A), and the eigenvalues of the symmetric (flip) and skew (twist) pairs:
     // (w_i - w_j)/(s_i - s_j) and (w_i + w_j)/(s_i + s_j), written without the division where the law allows it

@@ -59,7 +59,9 @@ PliLame pli_lame(const PliMaterial *m)
 {
     double mu = m->young / (2.0 * (1.0 + m->poisson));
     double lambda = m->young * m->poisson / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
-    PliLame r = { .mu = mu, .lambda = lambda, .viscous_mu = m->damping * mu, .viscous_lambda = m->damping * lambda, .bulk = lambda };
+    PliLame r = {
+        .mu = mu, .lambda = lambda, .viscous_mu = m->damping * mu, .viscous_lambda = m->damping * lambda, .bulk = lambda
+    };
     if (m->law == PLI_NEOHOOKEAN) {
         // Smith, de Goes, Kim 2018: with these, the linearisation at rest is Hooke's law with mu and lambda
         r.mu = 4.0 / 3.0 * mu;

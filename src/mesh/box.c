@@ -55,8 +55,8 @@ static PliStatus jitter_points(PliMesh *m, const PliBoxDef *d)
                 for (PliIndex i = 1; i < nx; ++i) {
                     const size_t p = ((size_t)k * (ny + 1) + j) * (nx + 1) + i;
                     for (int a = 0; a < 3; ++a)
-                        move[3 * p + a] = d->jitter * (2.0 * pli_random_unit(&random) - 1.0) * (d->max[a] - d->min[a]) /
-                                          d->cells[a];
+                        move[3 * p + a] =
+                            d->jitter * (2.0 * pli_random_unit(&random) - 1.0) * (d->max[a] - d->min[a]) / d->cells[a];
                 }
         double cell6 = 6.0;
         for (int a = 0; a < 3; ++a) cell6 *= (d->max[a] - d->min[a]) / d->cells[a];

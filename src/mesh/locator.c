@@ -61,8 +61,10 @@ static void select_nth(const Sort *s, int axis, PliIndex first, PliIndex last, P
             if (before(s, axis, o[i], *c)) swap(&o[i], &o[cut++]);
         swap(&o[cut], c);
         if (cut == nth) return;
-        if (nth < cut) last = cut;
-        else first = cut + 1;
+        if (nth < cut)
+            last = cut;
+        else
+            first = cut + 1;
     }
 }
 
@@ -260,8 +262,8 @@ double pli_locator_find(const PliLocator *l, const double p[3], PliIndex *tet, d
             const PliIndex *corner = l->tets + 4 * (size_t)t;
             double w[4];
             if (!find_weights(l, corner, p, w)) continue;
-            const bool inside = w[0] >= -inside_slack && w[1] >= -inside_slack && w[2] >= -inside_slack &&
-                                w[3] >= -inside_slack;
+            const bool inside =
+                w[0] >= -inside_slack && w[1] >= -inside_slack && w[2] >= -inside_slack && w[3] >= -inside_slack;
             const double d = inside ? 0.0 : tet_distance2(l, corner, p);
             if (d < best || (d == best && t < *tet)) {
                 best = d, *tet = t;

@@ -51,11 +51,17 @@ void pli_output_escaped(PliOutput *o, const char *text)
 {
     for (; *text; ++text) {
         const unsigned char c = (unsigned char)*text;
-        if (c == '&') fputs("&amp;", o->file);
-        else if (c == '<') fputs("&lt;", o->file);
-        else if (c == '>') fputs("&gt;", o->file);
-        else if (c == '"') fputs("&quot;", o->file);
-        else if (c < 32) fputc(' ', o->file); // not allowed in XML
-        else fputc(c, o->file);
+        if (c == '&')
+            fputs("&amp;", o->file);
+        else if (c == '<')
+            fputs("&lt;", o->file);
+        else if (c == '>')
+            fputs("&gt;", o->file);
+        else if (c == '"')
+            fputs("&quot;", o->file);
+        else if (c < 32)
+            fputc(' ', o->file); // not allowed in XML
+        else
+            fputc(c, o->file);
     }
 }

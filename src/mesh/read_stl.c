@@ -126,8 +126,10 @@ bool pli_read_stl(PliSource *s, PliBuilder *b)
     memcpy(&first, &one, 1);
     s->swap = first == 0; // the file is little-endian
     bool good;
-    if (fits) good = read_binary(s, &w, count);
-    else if (text) good = read_text(s, &w);
+    if (fits)
+        good = read_binary(s, &w, count);
+    else if (text)
+        good = read_text(s, &w);
     else {
         s->offsets = true, s->mark = s->size < 80 ? 0 : 80;
         good =

@@ -104,8 +104,10 @@ static bool scan(Vtu *v)
             rooted = true;
             if (!read_root(v, &tag)) return false;
         } else if (pli_slice_is(tag.name, "Piece")) {
-            if (tag.closes) v->open = false;
-            else if (!begin_piece(v, &tag)) return false;
+            if (tag.closes)
+                v->open = false;
+            else if (!begin_piece(v, &tag))
+                return false;
         } else if (pli_slice_is(tag.name, "DataArray")) {
             if (!tag.closes && !read_array_tag(v, &tag, parent)) return false;
         } else if (pli_slice_is(tag.name, "AppendedData") && !tag.closes) {

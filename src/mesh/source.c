@@ -55,8 +55,10 @@ PliStatus pli_source_open(PliSource *s, const PliHost *host, const char *path, P
     fclose(file);
     if (status != PLI_OK) return status;
     status = pli_source_wrap(s, host, path, bytes, size, err);
-    if (status == PLI_OK) s->owned = bytes;
-    else PLI_FREE(host, bytes, size);
+    if (status == PLI_OK)
+        s->owned = bytes;
+    else
+        PLI_FREE(host, bytes, size);
     return status;
 }
 
@@ -84,8 +86,10 @@ static void refuse(PliSource *s, PliStatus status, const char *format, va_list a
     // the end of a long path is the part that tells files apart
     const size_t length = strlen(s->path);
     const char *path = length > 200 ? s->path + length - 200 : s->path, *dots = length > 200 ? "..." : "";
-    if (s->offsets && !s->pinned) pli_refuse(s->err, status, "%s%s: offset %zu: %s", dots, path, s->mark, cause);
-    else pli_refuse(s->err, status, "%s%s:%zu: %s", dots, path, s->mark_line, cause);
+    if (s->offsets && !s->pinned)
+        pli_refuse(s->err, status, "%s%s: offset %zu: %s", dots, path, s->mark, cause);
+    else
+        pli_refuse(s->err, status, "%s%s:%zu: %s", dots, path, s->mark_line, cause);
 }
 
 bool pli_source_refuse(PliSource *s, const char *format, ...)
@@ -163,15 +167,6 @@ bool pli_source_word(PliSource *s, PliSlice *word)
         pass_end(s);
     }
     return true;
-}
-
-PliSlice pli_source_line(PliSource *s)
-{
-    s->mark = s->at, s->mark_line = s->line;
-    while (s->at < s->size && !is_end(s->data[s->at])) s->at++;
-    const PliSlice line = { (const char *)s->data + s->mark, s->at - s->mark };
-    if (s->at < s->size) pass_end(s);
-    return line;
 }
 
 void pli_source_next_line(PliSource *s)
@@ -330,9 +325,12 @@ static bool is_real_text(PliSlice w)
     size_t i = w.size > 0 && (w.text[0] == '-' || w.text[0] == '+'), digits = 0;
     bool point = false;
     for (; i < w.size && w.text[i] != 'e' && w.text[i] != 'E'; ++i) {
-        if (w.text[i] == '.' && !point) point = true;
-        else if (w.text[i] >= '0' && w.text[i] <= '9') digits++;
-        else return false;
+        if (w.text[i] == '.' && !point)
+            point = true;
+        else if (w.text[i] >= '0' && w.text[i] <= '9')
+            digits++;
+        else
+            return false;
     }
     if (i == w.size) return digits > 0;
     i++;

@@ -73,7 +73,6 @@ static inline size_t pli_source_left(const PliSource *s) { return s->size - s->a
 bool pli_source_word(PliSource *s, PliSlice *word);         ///< next word on any line; false at the end
 bool pli_source_word_in_line(PliSource *s, PliSlice *word); ///< false at the end of the line, which is not passed
 void pli_source_next_line(PliSource *s);
-PliSlice pli_source_line(PliSource *s);                 ///< rest of the line, passed with its end
 bool pli_source_end_line(PliSource *s);                 ///< refuses unless only blanks are left on the line
 bool pli_source_expect(PliSource *s, const char *word); ///< refuses unless it is the next word
 /// Past the next `text` that begins a line; false when there is none (nothing moved).

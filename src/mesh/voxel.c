@@ -12,7 +12,10 @@ enum { MAX_SIDE = 1024, MAX_CLEAR = 250 };
 
 // ---- lattice ------------------------------------------------------------------------------------------------------------
 
-static PliIndex lattice_index(const PliIndex n[3], PliIndex i, PliIndex j, PliIndex k) { return i + n[0] * (j + n[1] * k); }
+static PliIndex lattice_index(const PliIndex n[3], PliIndex i, PliIndex j, PliIndex k)
+{
+    return i + n[0] * (j + n[1] * k);
+}
 
 static void lattice_split(const PliIndex n[3], PliIndex index, PliIndex ijk[3])
 {
@@ -49,7 +52,9 @@ static double box_distance2(const PliVoxels *v, const PliIndex c[3], const doubl
 {
     double d2 = 0.0;
     for (int a = 0; a < 3; ++a) {
-        const double low = v->origin[a] + v->h * c[a], d = p[a] < low ? low - p[a] : p[a] > low + v->h ? p[a] - low - v->h : 0.0;
+        const double low = v->origin[a] + v->h * c[a], d = p[a] < low          ? low - p[a]
+                                                           : p[a] > low + v->h ? p[a] - low - v->h
+                                                                               : 0.0;
         d2 += d * d;
     }
     return d2;
@@ -128,7 +133,8 @@ static PliStatus number_corners(PliVoxels *v)
     for (PliIndex s = 0; s < v->cell_count; ++s) {
         PliIndex c[3];
         lattice_split(v->size, v->cell[s], c);
-        for (PliIndex b = 0; b < 8; ++b) v->corner_of[lattice_index(n, c[0] + (b & 1), c[1] + (b >> 1 & 1), c[2] + (b >> 2))] = 1;
+        for (PliIndex b = 0; b < 8; ++b)
+            v->corner_of[lattice_index(n, c[0] + (b & 1), c[1] + (b >> 1 & 1), c[2] + (b >> 2))] = 1;
     }
     v->corner_count = 0;
     for (PliIndex c = 0; c < v->lattice_corners; ++c) v->corner_of[c] = v->corner_of[c] ? v->corner_count++ : PLI_NONE;
@@ -162,8 +168,10 @@ static PliStatus number_components(PliVoxels *v)
         PliIndex a = root_of(parent, corner[0]);
         for (int b = 1; b < 8; ++b) {
             PliIndex r = root_of(parent, corner[b]);
-            if (r < a) parent[a] = r, a = r;
-            else parent[r] = a;
+            if (r < a)
+                parent[a] = r, a = r;
+            else
+                parent[r] = a;
         }
     }
     for (PliIndex c = 0; c < v->corner_count; ++c) parent[c] = root_of(parent, c);
@@ -296,7 +304,8 @@ static PliStatus check(const PliVoxelDef *def, double min[3], double max[3], Pli
     const PliMesh *m = def->mesh;
     if (!m || m->point_count == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "there is no mesh to fill with voxels");
     if (m->tet_count == 0 && m->tri_count == 0 && m->quad_count == 0)
-        return pli_refuse(err, PLI_BAD_MESH, "the mesh has neither tetrahedra nor a surface: there is no inside to fill with voxels");
+        return pli_refuse(err, PLI_BAD_MESH,
+                          "the mesh has neither tetrahedra nor a surface: there is no inside to fill with voxels");
     for (int a = 0; a < 3; ++a) min[a] = INFINITY, max[a] = -INFINITY;
     for (PliIndex i = 0; i < m->point_count; ++i)
         for (int a = 0; a < 3; ++a) {
@@ -305,9 +314,11 @@ static PliStatus check(const PliVoxelDef *def, double min[3], double max[3], Pli
             min[a] = x < min[a] ? x : min[a];
             max[a] = x > max[a] ? x : max[a];
         }
-    if (def->size < 0.0 || !isfinite(def->size)) return pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel size is %g; it must be positive", def->size);
+    if (def->size < 0.0 || !isfinite(def->size))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel size is %g; it must be positive", def->size);
     if (def->size == 0.0 && (def->resolution < 1 || def->resolution > MAX_SIDE))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel resolution is %u; it must be between 1 and %d", def->resolution, MAX_SIDE);
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel resolution is %u; it must be between 1 and %d",
+                          def->resolution, MAX_SIDE);
     return PLI_OK;
 }
 
@@ -321,9 +332,11 @@ static PliStatus set_factors(PliVoxels *v, const PliVoxelDef *def, const PliInde
         if (t != PLI_NONE && def->tet_stiffness) stiffness *= def->tet_stiffness[t];
         if (t != PLI_NONE && def->tet_density) density *= def->tet_density[t];
         if (!(stiffness > 0.0) || !isfinite(stiffness))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "the stiffness factor at (%g, %g, %g) is %g; it must be positive", p[0], p[1], p[2], stiffness);
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "the stiffness factor at (%g, %g, %g) is %g; it must be positive",
+                              p[0], p[1], p[2], stiffness);
         if (!(density > 0.0) || !isfinite(density))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "the density factor at (%g, %g, %g) is %g; it must be positive", p[0], p[1], p[2], density);
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "the density factor at (%g, %g, %g) is %g; it must be positive",
+                              p[0], p[1], p[2], density);
         v->stiffness[s] = (float)stiffness;
         v->density[s] = (float)density;
     }
@@ -348,13 +361,15 @@ PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliErr
     for (int a = 0; a < 3; ++a) {
         const double cells = ceil((max[a] - min[a]) / h - 2e-3);
         if (!(cells <= MAX_SIDE)) {
-            pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel size %g gives %.0f cells along one side; at most %d are allowed", h, cells, MAX_SIDE);
+            pli_refuse(err, PLI_BAD_ARGUMENT,
+                       "the voxel size %g gives %.0f cells along one side; at most %d are allowed", h, cells, MAX_SIDE);
             return NULL;
         }
         size[a] = (cells < 1.0 ? 1 : (PliIndex)cells) + 2;
     }
     if ((uint64_t)(size[0] + 1) * (size[1] + 1) * (size[2] + 1) > 1u << 29) {
-        pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel size %g gives a grid of %u x %u x %u cells, which is too large", h, size[0], size[1], size[2]);
+        pli_refuse(err, PLI_BAD_ARGUMENT, "the voxel size %g gives a grid of %u x %u x %u cells, which is too large", h,
+                   size[0], size[1], size[2]);
         return NULL;
     }
     PliVoxels *v = allocate(host, size);
@@ -362,7 +377,8 @@ PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliErr
     PliStatus status = v ? PLI_OK : PLI_OUT_OF_MEMORY;
     if (v) {
         v->h = h, v->extent = extent, v->plain_distance = def->plain_distance;
-        for (int a = 0; a < 3; ++a) v->origin[a] = 0.5 * (min[a] + max[a]) - 0.5 * h * size[a]; // slack shared by both sides
+        for (int a = 0; a < 3; ++a)
+            v->origin[a] = 0.5 * (min[a] + max[a]) - 0.5 * h * size[a]; // slack shared by both sides
         double volume = 0.0;
         if (def->mesh->tet_count) {
             tet_of = PLI_NEW(host, v->lattice_cells, PliIndex);
@@ -373,17 +389,23 @@ PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliErr
         }
         if (status == PLI_OK) status = number_cells(v);
         if (status == PLI_OK && v->cell_count == 0)
-            status = pli_refuse(err, PLI_BAD_MESH, "no voxel of size %g has its centre inside the mesh: the body is empty or thinner than a voxel", h);
+            status = pli_refuse(
+                err, PLI_BAD_MESH,
+                "no voxel of size %g has its centre inside the mesh: the body is empty or thinner than a voxel", h);
         if (status == PLI_OK) status = set_factors(v, def, tet_of, err);
         if (status == PLI_OK) {
             v->fill = volume / (h * h * h * v->cell_count);
             if (!(v->fill > 0.2 && v->fill < 5.0))
-                status = pli_refuse(err, PLI_BAD_MESH, "the voxels hold %.3g times less volume than the mesh: choose a voxel smaller than %g", v->fill, h);
+                status = pli_refuse(
+                    err, PLI_BAD_MESH,
+                    "the voxels hold %.3g times less volume than the mesh: choose a voxel smaller than %g", v->fill, h);
         }
         if (status == PLI_OK) status = finish(v);
         PLI_FREE(host, tet_of, v->lattice_cells);
     }
-    if (status == PLI_OUT_OF_MEMORY) pli_refuse(err, PLI_OUT_OF_MEMORY, "there is no memory for a grid of %u x %u x %u voxels", size[0], size[1], size[2]);
+    if (status == PLI_OUT_OF_MEMORY)
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "there is no memory for a grid of %u x %u x %u voxels", size[0], size[1],
+                   size[2]);
     if (status != PLI_OK) {
         pli_voxels_destroy(v);
         return NULL;

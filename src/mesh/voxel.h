@@ -11,13 +11,13 @@
 typedef void PliVoxelFieldFn(const double p[3], double *stiffness, double *density, void *user);
 
 typedef struct PliVoxelDef {
-    const PliMesh *mesh;    ///< tetrahedra, or a closed surface of triangles and quads
-    PliIndex resolution;    ///< cells along the longest side, used when size is 0
-    double size;            ///< m, edge of a cell
+    const PliMesh *mesh;                       ///< tetrahedra, or a closed surface of triangles and quads
+    PliIndex resolution;                       ///< cells along the longest side, used when size is 0
+    double size;                               ///< m, edge of a cell
     const double *tet_stiffness, *tet_density; ///< factors per tetrahedron, or NULL
-    PliVoxelFieldFn *field; ///< factors per cell centre, or NULL; multiplies the ones above
+    PliVoxelFieldFn *field;                    ///< factors per cell centre, or NULL; multiplies the ones above
     void *field_user;
-    bool plain_distance;    ///< distances do not look at stiffness
+    bool plain_distance; ///< distances do not look at stiffness
 } PliVoxelDef;
 
 typedef struct PliVoxels {
@@ -30,16 +30,16 @@ typedef struct PliVoxels {
     PliIndex *cell;    ///< solid cell -> lattice cell, ascending
     PliIndex *cell_of; ///< lattice cell -> solid cell or PLI_NONE
     PliIndex corner_count;
-    PliIndex *corner;    ///< used corner -> lattice corner, ascending
-    PliIndex *corner_of; ///< lattice corner -> used corner or PLI_NONE
+    PliIndex *corner;           ///< used corner -> lattice corner, ascending
+    PliIndex *corner_of;        ///< lattice corner -> used corner or PLI_NONE
     float *stiffness, *density; ///< factors per solid cell
-    float *slowness;            ///< per solid cell, compliance relative to its volume mean: the unit of material-aware distance
-    uint8_t *clear;      ///< per lattice cell: cells to the nearest one that is empty or of another slowness, 0 where empty
+    float *slowness; ///< per solid cell, compliance relative to its volume mean: the unit of material-aware distance
+    uint8_t *clear;  ///< per lattice cell: cells to the nearest one that is empty or of another slowness, 0 where empty
     PliIndex *component; ///< per used corner; components are numbered by falling size
     PliIndex component_count;
-    double fill;     ///< volume of the mesh over volume of the solid cells
-    double extent;   ///< m, longest side of the mesh's box
-    bool uniform;    ///< one slowness everywhere
+    double fill;   ///< volume of the mesh over volume of the solid cells
+    double extent; ///< m, longest side of the mesh's box
+    bool uniform;  ///< one slowness everywhere
     bool plain_distance;
 } PliVoxels;
 
@@ -48,8 +48,8 @@ PliVoxels *pli_voxels_create(const PliHost *host, const PliVoxelDef *def, PliErr
 PliVoxels *pli_voxels_coarsen(const PliVoxels *fine);
 void pli_voxels_destroy(PliVoxels *v); ///< NULL is fine
 
-void pli_voxels_corner_point(const PliVoxels *v, PliIndex corner, double p[3]); ///< used corner
-void pli_voxels_cell_centre(const PliVoxels *v, PliIndex cell, double p[3]);    ///< solid cell
+void pli_voxels_corner_point(const PliVoxels *v, PliIndex corner, double p[3]);      ///< used corner
+void pli_voxels_cell_centre(const PliVoxels *v, PliIndex cell, double p[3]);         ///< solid cell
 void pli_voxels_cell_corners(const PliVoxels *v, PliIndex cell, PliIndex corner[8]); ///< used corners, x fastest
 /// Solid cell that contains p, or the nearest one by its centre. @return distance from p to that cell, 0 inside.
 double pli_voxels_find(const PliVoxels *v, const double p[3], PliIndex *cell);

@@ -30,7 +30,8 @@ void pli_voxel_fill_tets(PliVoxels *v, const PliMesh *mesh, PliIndex *tet_of, do
                 const double x = mesh->x[3 * (size_t)k[c] + a];
                 min = x < min ? x : min, max = x > max ? x : max;
             }
-            const double first = (min - v->origin[a]) / v->h - 0.5 - slack, last = (max - v->origin[a]) / v->h - 0.5 + slack;
+            const double first = (min - v->origin[a]) / v->h - 0.5 - slack,
+                         last = (max - v->origin[a]) / v->h - 0.5 + slack;
             low[a] = first <= 0.0 ? 0 : (PliIndex)ceil(first);
             high[a] = last < 0.0 ? 0 : (PliIndex)last;
             if (high[a] >= v->size[a]) high[a] = v->size[a] - 1;
@@ -38,7 +39,8 @@ void pli_voxel_fill_tets(PliVoxels *v, const PliMesh *mesh, PliIndex *tet_of, do
         for (PliIndex z = low[2]; z <= high[2]; ++z)
             for (PliIndex y = low[1]; y <= high[1]; ++y)
                 for (PliIndex x = low[0]; x <= high[0]; ++x) {
-                    const double d[3] = { v->origin[0] + v->h * (x + 0.5) - x0[0], v->origin[1] + v->h * (y + 0.5) - x0[1],
+                    const double d[3] = { v->origin[0] + v->h * (x + 0.5) - x0[0],
+                                          v->origin[1] + v->h * (y + 0.5) - x0[1],
                                           v->origin[2] + v->h * (z + 0.5) - x0[2] };
                     double b[3];
                     m3_apply(b, inverse, d);
@@ -159,7 +161,9 @@ static PliStatus check_closed(const PliHost *host, const Triangles *t, bool *ori
     }
     PliStatus status = PLI_OK;
     if (open > 0)
-        status = pli_refuse(err, PLI_BAD_MESH, "the surface is open: the edge between points %u and %u is used by an odd number of triangles, and so are %zu others",
+        status = pli_refuse(err, PLI_BAD_MESH,
+                            "the surface is open: the edge between points %u and %u is used by an odd number of "
+                            "triangles, and so are %zu others",
                             edge[first_open].a, edge[first_open].b, open - 1);
     PLI_FREE(host, edge, count);
     return status;
@@ -215,7 +219,8 @@ static bool fill_row(PliVoxels *v, PliIndex ray, const Crossing *c, size_t count
     return true;
 }
 
-static PliStatus collect(const PliVoxels *v, const double *x, const Triangles *t, Crossing **list, size_t *count, size_t *capacity)
+static PliStatus collect(const PliVoxels *v, const double *x, const Triangles *t, Crossing **list, size_t *count,
+                         size_t *capacity)
 {
     for (PliIndex i = 0; i < t->count; ++i) {
         const PliIndex *k = t->corner[i];
@@ -246,7 +251,8 @@ static PliStatus collect(const PliVoxels *v, const double *x, const Triangles *t
 }
 
 // A line that grazed something is cast again a little aside, against every triangle: rare, so simple.
-static bool recast(PliVoxels *v, const double *x, const Triangles *t, PliIndex ray, bool oriented, Crossing *room, size_t capacity)
+static bool recast(PliVoxels *v, const double *x, const Triangles *t, PliIndex ray, bool oriented, Crossing *room,
+                   size_t capacity)
 {
     for (int attempt = 1; attempt <= 8; ++attempt) {
         double y, z, at;
@@ -281,7 +287,8 @@ PliStatus pli_voxel_fill_surface(PliVoxels *v, const PliMesh *mesh, double *volu
         if (count) qsort(list, count, sizeof *list, compare_crossings);
         for (size_t i = 0, j; i < count; i = j) {
             for (j = i; j < count && list[j].ray == list[i].ray; ++j) {}
-            if (!fill_row(v, list[i].ray, list + i, j - i, oriented)) recast(v, mesh->x, &t, list[i].ray, oriented, room, t.count);
+            if (!fill_row(v, list[i].ray, list + i, j - i, oriented))
+                recast(v, mesh->x, &t, list[i].ray, oriented, room, t.count);
         }
         // with mixed orientation the signed volume means nothing: trust the voxels
         double six = 0.0;

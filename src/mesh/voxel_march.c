@@ -22,7 +22,8 @@ struct PliMarch {
     PliIndex *touched; ///< corners to clear before the next run
     PliIndex touched_count;
     uint8_t *allowed; ///< corners of the list of a restricted run
-    uint32_t *blocked; ///< per lattice corner: cells before it along all axes that end a straight line (summed-area table)
+    uint32_t
+        *blocked; ///< per lattice corner: cells before it along all axes that end a straight line (summed-area table)
     double source[3];
 };
 
@@ -135,7 +136,8 @@ static bool sees(const PliVoxels *v, const double from[3], const double to[3], f
     if (longest == 0.0) return clear_at(v, from, slowness) > 0;
     double t = 0.125 < 0.5 * longest ? 0.125 : 0.5 * longest; // both ends belong to the body by assumption
     while (t < longest - around) {
-        const double p[3] = { from[0] + d[0] * t / longest, from[1] + d[1] * t / longest, from[2] + d[2] * t / longest };
+        const double p[3] = { from[0] + d[0] * t / longest, from[1] + d[1] * t / longest,
+                              from[2] + d[2] * t / longest };
         const int clear = clear_at(v, p, slowness);
         if (clear == 0) return false;
         t += clear > 1 ? clear - 1 : 0.25;
@@ -282,8 +284,10 @@ static void spread_from(PliMarch *m, Steps steps, PliIndex corner, double radius
             PliIndex from = PLI_NONE;
             const double u = upwind(m, steps, n, &from);
             if (u > radius) continue;
-            if (m->done[n] == 0) m->touched[m->touched_count++] = n;
-            else if (!(u < m->distance[n])) continue;
+            if (m->done[n] == 0)
+                m->touched[m->touched_count++] = n;
+            else if (!(u < m->distance[n]))
+                continue;
             m->distance[n] = u;
             heap_put(m, n, u);
         }
@@ -299,7 +303,8 @@ typedef struct Source {
 static void look_at(PliMarch *m, const Source *from, PliIndex corner, const double q[3], bool open)
 {
     const double d = v3_distance(q, from->s);
-    if (d <= from->reach && (open || sees(m->v, q, from->s, from->slow, from->around))) settle(m, corner, d * m->v->h * (double)from->slow);
+    if (d <= from->reach && (open || sees(m->v, q, from->s, from->slow, from->around)))
+        settle(m, corner, d * m->v->h * (double)from->slow);
 }
 
 // True when nothing in the box of a source and some corners can end a straight line.
@@ -338,8 +343,10 @@ static void look_at_list(PliMarch *m, const Source *from, const PliIndex *list, 
         PliIndex low[3] = { PLI_NONE, PLI_NONE, PLI_NONE }, high[3] = { 0, 0, 0 };
         for (PliIndex i = 0; i < count; ++i) {
             const PliIndex at = m->v->corner[list[first + i]];
-            if (at < plane_first || at >= plane_first + steps.n[1]) plane = at / steps.n[1], plane_first = plane * steps.n[1], row_first = PLI_NONE;
-            if (at < row_first || at >= row_first + steps.n[0]) row = (at - plane_first) / steps.n[0], row_first = plane_first + row * steps.n[0];
+            if (at < plane_first || at >= plane_first + steps.n[1])
+                plane = at / steps.n[1], plane_first = plane * steps.n[1], row_first = PLI_NONE;
+            if (at < row_first || at >= row_first + steps.n[0])
+                row = (at - plane_first) / steps.n[0], row_first = plane_first + row * steps.n[0];
             q[i][0] = at - row_first, q[i][1] = row, q[i][2] = plane;
             for (int a = 0; a < 3; ++a) {
                 low[a] = q[i][a] < low[a] ? q[i][a] : low[a];
@@ -413,7 +420,8 @@ double pli_march_to(const PliMarch *m, const double q[3])
     const PliVoxels *v = m->v;
     PliIndex cell, k[8];
     pli_voxels_find(v, q, &cell);
-    if (pli_voxels_see(v, m->source, q)) return v3_distance(m->source, q) * (double)(v->uniform ? v->slowness[0] : slowness_at(v, q));
+    if (pli_voxels_see(v, m->source, q))
+        return v3_distance(m->source, q) * (double)(v->uniform ? v->slowness[0] : slowness_at(v, q));
     double best = INFINITY, p[3];
     pli_voxels_cell_corners(v, cell, k);
     for (int b = 0; b < 8; ++b) {

@@ -18,7 +18,8 @@ bool pli_xml_data_init(PliXmlData *d, PliSource *s, const PliXmlTag *root)
     if (!little && !pli_slice_is(order, "BigEndian"))
         return pli_source_refuse(s, "byte_order \"%s\" is unknown", pli_source_quote(order).text);
     d->swap = little != (low_first == 1);
-    if (pli_slice_is(header, "UInt64")) d->header = PLI_U64;
+    if (pli_slice_is(header, "UInt64"))
+        d->header = PLI_U64;
     else if (header.text && !pli_slice_is(header, "UInt32"))
         return pli_source_refuse(s, "header_type \"%s\" is unknown", pli_source_quote(header).text);
     d->compressor = compressor; // text arrays are not packed: refused only when it is needed

@@ -64,13 +64,13 @@ typedef enum PliLogLevel { PLI_LOG_INFO, PLI_LOG_WARNING, PLI_LOG_ERROR } PliLog
 
 /// What the host lends to the library. The struct is copied; `user` must outlive every object made with it.
 typedef struct PliHost {
-    void *(*alloc)(size_t bytes, size_t align, void *user); ///< NULL when there is no memory
-    void (*release)(void *block, size_t bytes, void *user); ///< block may be NULL
+    void *(*alloc)(size_t bytes, size_t align, void *user);       ///< NULL when there is no memory
+    void (*release)(void *block, size_t bytes, void *user);       ///< block may be NULL
     void (*log)(PliLogLevel level, const char *text, void *user); ///< NULL: silent
     /// Must split [0, count) at multiples of `grain` and return when every block has run. Which worker runs which
     /// block must not matter: the library never depends on it. NULL: serial.
     void (*parallel_for)(PliRangeFn *fn, void *arg, PliIndex count, PliIndex grain, void *parallel_user);
-    int worker_count; ///< 1 when parallel_for is NULL
+    int worker_count;    ///< 1 when parallel_for is NULL
     void *user;          ///< handed to alloc, release and log
     void *parallel_user; ///< handed to parallel_for
 } PliHost;
@@ -81,7 +81,7 @@ PLI_API PliHost pli_host_default(void);
 /// A pool of `threads` workers (1 .. 64) behind PliHost.parallel_for. NULL on failure.
 typedef struct PliPool PliPool;
 PLI_API PliPool *pli_pool_create(int threads);
-PLI_API void pli_pool_destroy(PliPool *pool);            ///< NULL is fine
+PLI_API void pli_pool_destroy(PliPool *pool);             ///< NULL is fine
 PLI_API void pli_pool_lend(PliPool *pool, PliHost *host); ///< sets parallel_for, worker_count and parallel_user
 
 /// major*10000 + minor*100 + patch of the library that was linked (compare with the macros above).

@@ -15,8 +15,6 @@ extern "C" {
 // ---- definitions -----------------------------------------------------------------------------------------------------
 
 typedef enum PliLaw { PLI_STVK, PLI_COROT, PLI_NEOHOOKEAN, PLI_LAW_COUNT } PliLaw;
-PLI_API const char *pli_law_name(PliLaw law); ///< "stvk", "corotational", "neohookean"
-PLI_API bool pli_law_from_name(const char *name, PliLaw *law);
 
 typedef struct PliMaterial {
     PliLaw law;
@@ -28,7 +26,15 @@ typedef struct PliMaterial {
 PLI_API PliMaterial pli_material_default(void); ///< StVK, 1e4 Pa, 0.3, 1000 kg/m3, undamped
 PLI_API PliStatus pli_material_check(const PliMaterial *m, PliError *err);
 
-typedef enum PliScheme { PLI_FEM, PLI_TETLOD, PLI_FRAMES, PLI_WAVELET, PLI_OCTREE, PLI_SPRINGS, PLI_SCHEME_COUNT } PliScheme;
+typedef enum PliScheme {
+    PLI_FEM,
+    PLI_TETLOD,
+    PLI_FRAMES,
+    PLI_WAVELET,
+    PLI_OCTREE,
+    PLI_SPRINGS,
+    PLI_SCHEME_COUNT
+} PliScheme;
 PLI_API const char *pli_scheme_name(PliScheme scheme); ///< "fem", "tetlod", ...
 
 typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT } PliIntegrator;
@@ -74,7 +80,7 @@ typedef struct PliBodyDef {
     double gravity[3];             ///< m/s2, default 0 -9.81 0
     double mass_damping;           ///< 1/s, absolute drag, default 0
     double rayleigh_stiffness;     ///< s, implicit only
-    double courant;                ///< explicit substep as a fraction of the critical one, default 0.6
+    double courant;                ///< explicit substep as a fraction of the critical one, default 0.8
     bool adapt;                    ///< false freezes the resolution (reference runs)
     bool multirate;                ///< explicit: elements tick at their own power-of-two rate
     bool spread;                   ///< write passive coefficients after every step, default true
@@ -98,12 +104,12 @@ typedef struct PliTetLodDef {
     const PliMesh *const *levels; ///< coarse to fine, copied
     int level_count;              ///< 1 .. 8
     PliCoupling coupling;
-    int ramp;             ///< rings over which element weights fade at a level switch, default 0
-    bool fit_weights;     ///< remove ghost forces at interior nodes by a least-squares fit, default false
-    bool filter;          ///< semi-implicit filter in increment form, default false
-    double speed_change;  ///< m/s a node may change its speed in one substep before the step shortens; 0: off
-    int start_level;      ///< uniform level to start at, default 0
-    const char *cache;    ///< file for the hierarchy, or NULL
+    int ramp;            ///< rings over which element weights fade at a level switch, default 0
+    bool fit_weights;    ///< remove ghost forces at interior nodes by a least-squares fit, default false
+    bool filter;         ///< semi-implicit filter in increment form, default false
+    double speed_change; ///< m/s a node may change its speed in one substep before the step shortens; 0: off
+    int start_level;     ///< uniform level to start at, default 0
+    const char *cache;   ///< file for the hierarchy, or NULL
 } PliTetLodDef;
 PLI_API PliTetLodDef pli_tetlod_default(void);
 
@@ -118,7 +124,7 @@ PLI_API void pli_body_destroy(PliBody *body); ///< NULL is fine
 PLI_API PliScheme pli_body_scheme(const PliBody *body);
 PLI_API const PliBodyDef *pli_body_def(const PliBody *body);
 PLI_API PliIndex pli_body_dof_count(const PliBody *body);
-PLI_API const double *pli_body_rest(const PliBody *body);    ///< dof_count Vec3, valid for the body's life
+PLI_API const double *pli_body_rest(const PliBody *body); ///< dof_count Vec3, valid for the body's life
 PLI_API int pli_body_level_count(const PliBody *body);
 PLI_API const uint8_t *pli_body_dof_level(const PliBody *body); ///< level of each coefficient, 0 = coarsest
 
@@ -151,9 +157,10 @@ typedef struct PliTool {
     double other[3];    ///< plane: outward unit normal; capsule: second end
     double velocity[3]; ///< m/s during the step
     double radius;      ///< m, sphere and capsule
-    double stiffness;   ///< N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
-    double friction;    ///< Coulomb coefficient
-    double force[3];    ///< N, out: reaction on the tool, mean over the last step
+    double
+        stiffness; ///< N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
+    double friction; ///< Coulomb coefficient
+    double force[3]; ///< N, out: reaction on the tool, mean over the last step
 } PliTool;
 /// Tools stay the host's; they are read at each step and their force is written. NULL, 0 removes them.
 PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, PliError *err);
@@ -166,12 +173,12 @@ typedef void PliExternalFn(const double *x, const double *v, double time_in_step
 /// they may be as stiff as they like; explicit ones in every substep. Arrays are the host's, read at once.
 typedef struct PliPointForces {
     PliIndex count;
-    const PliIndex *first;   ///< count + 1: point j is the sum of weight x over entries first[j] .. first[j + 1] ...
-    const PliIndex *dof;     ///< ... of dofs of the finest level, as pli_body_locate gives them
+    const PliIndex *first; ///< count + 1: point j is the sum of weight x over entries first[j] .. first[j + 1] ...
+    const PliIndex *dof;   ///< ... of dofs of the finest level, as pli_body_locate gives them
     const double *weight;
-    const double *force;     ///< N, Vec3 each
-    const double *stiffness; ///< N/m, -df/dp as xx yy zz yz xz xy each, positive semi-definite; NULL: none
-    const double *damping;   ///< N s/m, -df/dv the same way; NULL: none
+    const double *force;               ///< N, Vec3 each
+    const double *stiffness;           ///< N/m, -df/dp as xx yy zz yz xz xy each, positive semi-definite; NULL: none
+    const double *damping;             ///< N s/m, -df/dv the same way; NULL: none
     const struct PliPointForces *next; ///< more of them, or NULL
 } PliPointForces;
 /// Fills `out`, which is zeroed, for complete x and v.
@@ -182,9 +189,9 @@ PLI_API PliStatus pli_body_reserve_points(PliBody *body, PliIndex count, PliErro
 
 /// Borrowed state. The host keeps the arrays; the body reads and writes them in place, and forgets them on return.
 typedef struct PliState {
-    double *x;           ///< positions, dof_count Vec3
-    double *v;           ///< velocities
-    const double *f_ext; ///< forces on any dof, held during the step, or NULL
+    double *x;               ///< positions, dof_count Vec3
+    double *v;               ///< velocities
+    const double *f_ext;     ///< forces on any dof, held during the step, or NULL
     PliExternalFn *external; ///< or NULL
     void *external_user;
     PliPointForcesFn *points; ///< or NULL; reserve room with pli_body_reserve_points
@@ -196,7 +203,8 @@ typedef struct PliState {
 typedef struct PliStepInfo {
     int substeps, cg_iterations;
     PliIndex refined, coarsened, inverted;
-    bool finite;          ///< false: a NaN or runaway appeared, or dt needs over 2^24 substeps; x and v were restored to their input
+    bool
+        finite; ///< false: a NaN or runaway appeared, or dt needs over 2^24 substeps; x and v were restored to their input
     PliIndex bad_element; ///< first inverted or non-finite element, or PLI_NONE
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
@@ -210,22 +218,23 @@ PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double
 /// The same for unit forces on some coefficients, seen at those: c has shape [3 count, 3 count] and is symmetric. `work` is lent scratch
 /// of pli_body_compliance_work(body) doubles.
 PLI_API size_t pli_body_compliance_work(const PliBody *body);
-PLI_API PliStatus pli_body_compliance(const PliBody *body, const PliIndex *dofs, PliIndex count, double dt, double *c, double *work);
+PLI_API PliStatus pli_body_compliance(const PliBody *body, const PliIndex *dofs, PliIndex count, double dt, double *c,
+                                      double *work);
 
 /// Contacts a host found itself, as rows over active coefficients. Row 0 of a contact is its normal: the gap
 /// offset + sum value . x must not be negative at the end of the step. With friction two rows follow, its tangents; their
 /// offset is how far the other side moves back along them during the step.
 typedef struct PliContactRows {
     PliIndex contact_count;
-    int rows_per_contact;   ///< 1, or 3 with friction
-    const PliIndex *first;  ///< row r owns entries first[r] .. first[r+1]
+    int rows_per_contact;  ///< 1, or 3 with friction
+    const PliIndex *first; ///< row r owns entries first[r] .. first[r+1]
     const PliIndex *dof;
-    const double *value;    ///< Vec3 per entry
-    const double *offset;   ///< m, per row
-    double friction;        ///< Coulomb coefficient
-    int sweeps;             ///< Gauss-Seidel sweeps in each substep
-    double *work;           ///< lent scratch, 3 doubles per row
-    double force;           ///< N, out: sum of the normal forces, mean over the step
+    const double *value;  ///< Vec3 per entry
+    const double *offset; ///< m, per row
+    double friction;      ///< Coulomb coefficient
+    int sweeps;           ///< Gauss-Seidel sweeps in each substep
+    double *work;         ///< lent scratch, 3 doubles per row
+    double force;         ///< N, out: sum of the normal forces, mean over the step
 } PliContactRows;
 /// Takes the last explicit step again from the state before it, with the rows kept in every substep. What lies too deep when the
 /// step begins is brought out evenly over it. Counts as the same step.
@@ -237,23 +246,30 @@ PLI_API PliStepInfo pli_body_advance_under(PliBody *body, const PliState *s, dou
 PLI_API void pli_body_reset(PliBody *body, const PliState *s); ///< rest state, first active set, zero statistics
 /// Chooses levels and hands the state over. @return true when the active set changed.
 PLI_API bool pli_body_adapt(PliBody *body, const PliState *s, double dt);
-PLI_API void pli_body_add_force(PliBody *body, const double *x, const double *v, double *f);   ///< f += reduced internal forces; caches the tangent
+PLI_API void pli_body_add_force(PliBody *body, const double *x, const double *v,
+                                double *f); ///< f += reduced internal forces; caches the tangent
 /// Tangents of the stages: true leaves out negative eigenvalues of elements, as implicit steps of the body do, so that -K is positive
 /// semi-definite; contact solved on its inverse needs that under compression. false (default): the exact derivative of the force.
 PLI_API void pli_body_set_definite(PliBody *body, bool definite);
-PLI_API void pli_body_add_dforce(const PliBody *body, const double *dx, double k, double *df); ///< df += k K dx, K = df/dx
-PLI_API void pli_body_add_mass(const PliBody *body, const double *dx, double m, double *df);   ///< df += m M dx
+PLI_API void pli_body_add_dforce(const PliBody *body, const double *dx, double k,
+                                 double *df); ///< df += k K dx, K = df/dx
+PLI_API void pli_body_add_mass(const PliBody *body, const double *dx, double m, double *df); ///< df += m M dx
 PLI_API void pli_body_add_gravity(const PliBody *body, double *f);
-PLI_API void pli_body_acceleration(const PliBody *body, const double *f, double *a); ///< a = M^-1 f on active dofs, 0 elsewhere
-PLI_API void pli_body_spread(const PliBody *body, double *x);       ///< passive = W active (+ offset); positions; fixed dofs stay
+PLI_API void pli_body_acceleration(const PliBody *body, const double *f,
+                                   double *a); ///< a = M^-1 f on active dofs, 0 elsewhere
+PLI_API void pli_body_spread(const PliBody *body,
+                             double *x); ///< passive = W active (+ offset); positions; fixed dofs stay
 PLI_API void pli_body_spread_velocity(const PliBody *body, double *v);
-PLI_API void pli_body_reduce(const PliBody *body, double *f);       ///< active += W^T passive, passive = 0
-PLI_API void pli_body_project(const PliBody *body, double *d);      ///< passive and fixed = 0
-PLI_API PliRows pli_body_levels(const PliBody *body);               ///< W: all dofs from active ones (columns are dof numbers)
-PLI_API const PliIndex *pli_body_slaves(const PliBody *body, PliIndex *count); ///< passive dofs live elements touch; as PliActive
-/// Rest point -> dofs of the finest level and their weights, up to `capacity` (64 is enough). @return how many; columns are not reduced
-/// to active dofs: compose with pli_body_levels.
-PLI_API PliIndex pli_body_locate(const PliBody *body, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
+PLI_API void pli_body_reduce(const PliBody *body, double *f);  ///< active += W^T passive, passive = 0
+PLI_API void pli_body_project(const PliBody *body, double *d); ///< passive and fixed = 0
+PLI_API PliRows pli_body_transfer(const PliBody *body); ///< W: all dofs from active ones (columns are dof numbers)
+PLI_API const PliIndex *pli_body_slaves(const PliBody *body,
+                                        PliIndex *count); ///< passive dofs live elements touch; as PliActive
+enum { PLI_LOCATE_MAX = 256 };                            ///< most coefficients a point hangs on, on any scheme
+/// Rest point -> dofs of the finest level and their weights, up to `capacity` (PLI_LOCATE_MAX is enough). @return how many; columns are not reduced
+/// to active dofs: compose with pli_body_transfer.
+PLI_API PliIndex pli_body_locate(const PliBody *body, const double point[3], PliIndex *column, double *weight,
+                                 PliIndex capacity);
 /// Calls fn with 3x3 blocks of W^T K W at the state of the last add_force; k9 is row-major; blocks of the same pair add up.
 typedef void PliBlockFn(PliIndex row_dof, PliIndex col_dof, const double k9[9], void *user);
 PLI_API void pli_body_stiffness_blocks(const PliBody *body, PliBlockFn *fn, void *user);
@@ -270,11 +286,14 @@ PLI_API PliEnergy pli_body_energy(const PliBody *body, const double *x, const do
 // ---- surface ----------------------------------------------------------------------------------------------------------
 
 /// Attaches a surface of any resolution (points and triangles copied). Without a call the body's finest own surface is used.
-PLI_API PliStatus pli_body_attach_skin(PliBody *body, const double *points, PliIndex point_count, const PliIndex *tris, PliIndex tri_count, PliError *err);
+PLI_API PliStatus pli_body_attach_skin(PliBody *body, const double *points, PliIndex point_count, const PliIndex *tris,
+                                       PliIndex tri_count, PliError *err);
 PLI_API PliIndex pli_body_skin_count(const PliBody *body);
 PLI_API const PliIndex *pli_body_skin_tris(const PliBody *body, PliIndex *tri_count);
-PLI_API PliRows pli_body_skin_rows(const PliBody *body); ///< skin points from active dofs; columns are dof numbers; changes with the revision
-PLI_API void pli_body_skin_positions(const PliBody *body, const double *x, double *points); ///< includes what is still fading, so that nothing pops
+PLI_API PliRows pli_body_skin_rows(
+    const PliBody *body); ///< skin points from active dofs; columns are dof numbers; changes with the revision
+PLI_API void pli_body_skin_positions(const PliBody *body, const double *x,
+                                     double *points); ///< includes what is still fading, so that nothing pops
 PLI_API const uint8_t *pli_body_skin_level(const PliBody *body); ///< one byte per skin point, for colouring
 
 // ---- evidence ----------------------------------------------------------------------------------------------------------
@@ -291,7 +310,8 @@ typedef struct PliStats {
 } PliStats;
 PLI_API PliStats pli_body_stats(const PliBody *body);
 PLI_API uint64_t pli_body_hash(const PliBody *body, const PliState *s); ///< same for any worker count and vector unit
-PLI_API void pli_body_von_mises(const PliBody *body, const double *x, double *per_dof); ///< Pa, averaged to dofs of the active level
+PLI_API void pli_body_von_mises(const PliBody *body, const double *x,
+                                double *per_dof); ///< Pa, averaged to dofs of the active level
 
 #ifdef __cplusplus
 }

@@ -38,36 +38,38 @@ typedef struct PliFramesDef {
     /// criterion.threshold: eta as a fraction of the reference kinetic energy (criterion.kind must be PLI_BY_VELOCITY);
     /// criterion.coarsen: hysteresis; criterion.hold: steps a frame keeps its state after a change.
     PliBodyDef base;
-    const PliMesh *mesh; ///< closed surface, or tetrahedra; copied
-    PliIndex resolution; ///< voxels along the longest side, used when voxel_size is 0
-    double voxel_size;   ///< m
+    const PliMesh *mesh;                       ///< closed surface, or tetrahedra; copied
+    PliIndex resolution;                       ///< voxels along the longest side, used when voxel_size is 0
+    double voxel_size;                         ///< m
     const double *tet_stiffness, *tet_density; ///< factors per tetrahedron, or NULL
     PliFrameFieldFn *field;                    ///< factors per voxel, or NULL
     void *field_user;
 
     PliIndex frame_count;
-    int level_count;             ///< 1 .. 8; 0: from the number of frames
-    PliIndex level_frames[8];    ///< frames up to and including each level; all 0: a geometric series from 1 to frame_count
-    const double *anchors;       ///< m, frames at given places (clamped and loaded ends), shape [anchor_count, 3]
+    int level_count; ///< 1 .. 8; 0: from the number of frames
+    PliIndex
+        level_frames[8];   ///< frames up to and including each level; all 0: a geometric series from 1 to frame_count
+    const double *anchors; ///< m, frames at given places (clamped and loaded ends), shape [anchor_count, 3]
     const uint8_t *anchor_level; ///< or NULL: the first is the root, the others appear at level 1
     PliIndex anchor_count;
     int lloyd_iterations;
 
     PliFrameShape shape;
-    double support;        ///< smooth weights: radius over the mean distance to neighbouring frames
-    bool material_aware;   ///< distances grow where the material is soft
-    PliIndex regions;      ///< most integration regions (four samples each); 0: eight per frame
-    double linearity;      ///< regions split until this share of the gradients is not linear
-    PliAntilock antilock;  ///< selective lambda
-    double mass_blend;     ///< share of lumped mass in the mass matrix: frames with linear weights are singular without
-    bool merge;            ///< merge regions while running
+    double support;       ///< smooth weights: radius over the mean distance to neighbouring frames
+    bool material_aware;  ///< distances grow where the material is soft
+    PliIndex regions;     ///< most integration regions (four samples each); 0: eight per frame
+    double linearity;     ///< regions split until this share of the gradients is not linear
+    PliAntilock antilock; ///< selective lambda
+    double mass_blend;    ///< share of lumped mass in the mass matrix: frames with linear weights are singular without
+    bool merge;           ///< merge regions while running
     double merge_linearity; ///< as linearity, for merged regions
 
     PliFrameMetric metric;
     double reference_energy; ///< J; 0: the peak kinetic energy so far
-    double growth;           ///< s until one more frame may be active, from one at the start: coarse to fine; 0: no limit
-    PliIndex polish;         ///< bodies of up to so many frames relax to equilibrium once collapsed to the root (each time a few
-                             ///< solves of the full model); 0: none
+    double growth; ///< s until one more frame may be active, from one at the start: coarse to fine; 0: no limit
+    PliIndex
+        polish; ///< bodies of up to so many frames relax to equilibrium once collapsed to the root (each time a few
+                ///< solves of the full model); 0: none
 } PliFramesDef;
 PLI_API PliFramesDef pli_frames_default(void);
 PLI_API PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliError *err);
@@ -78,9 +80,9 @@ PLI_API PliIndex pli_frames_count(const PliBody *body);
 
 typedef struct PliFramesInfo {
     PliIndex frames, active, candidates, regions, merged_regions, samples;
-    double eta;            ///< J, present threshold
-    double kinetic_jump;   ///< J, largest at a transition since reset
-    double jump;           ///< m, largest motion of any coefficient at a transition since reset
+    double eta;                    ///< J, present threshold
+    double kinetic_jump;           ///< J, largest at a transition since reset
+    double jump;                   ///< m, largest motion of any coefficient at a transition since reset
     double merge_jump, split_jump; ///< relative, largest force jump at a merge or split since reset
     uint64_t activated, deactivated, merges, splits, polishes;
 } PliFramesInfo;

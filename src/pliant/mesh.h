@@ -22,7 +22,7 @@ typedef struct PliMesh {
     PliIndex flipped; ///< tetrahedra whose order was reversed on reading to make their volume positive
 } PliMesh;
 
-/// An empty mesh; set arrays with pli_mesh_reserve_*. NULL when there is no memory.
+/// An empty mesh; size its arrays with pli_mesh_resize_*. NULL when there is no memory.
 PLI_API PliMesh *pli_mesh_create(const PliHost *host);
 PLI_API void pli_mesh_destroy(PliMesh *mesh); ///< NULL is fine
 /// Allocates (zeroed) or reallocates (kept) one array to the given count and sets the count.
@@ -47,7 +47,8 @@ typedef struct PliField {
 PLI_API PliStatus pli_mesh_write_vtu(const PliMesh *mesh, const double *x, const PliField *fields, int field_count,
                                      const char *note, const char *path, PliError *err);
 /// (Re)writes a PVD collection for `count` files at `times`, atomically.
-PLI_API PliStatus pli_mesh_write_pvd(const char *path, const double *times, const char *const *files, PliIndex count, PliError *err);
+PLI_API PliStatus pli_mesh_write_pvd(const char *path, const double *times, const char *const *files, PliIndex count,
+                                     PliError *err);
 
 /// Box of tetrahedra on an nx x ny x nz grid of cells, five or six tets a cell, alternating so that neighbours conform and
 /// no direction is preferred more than the pattern forces.
@@ -66,7 +67,8 @@ PLI_API double pli_mesh_volume(const PliMesh *mesh);
 
 /// Point location in tetrahedra: an AABB tree over rest positions.
 typedef struct PliLocator PliLocator;
-PLI_API PliLocator *pli_locator_create(const PliHost *host, const double *x, PliIndex point_count, const PliIndex *tets, PliIndex tet_count);
+PLI_API PliLocator *pli_locator_create(const PliHost *host, const double *x, PliIndex point_count, const PliIndex *tets,
+                                       PliIndex tet_count);
 PLI_API void pli_locator_destroy(PliLocator *locator);
 /// Tet that contains `p`, or the closest one with extrapolated weights. Ties go to the lowest index.
 /// @return distance to that tet, 0 inside. `weights` are barycentric and sum to 1.

@@ -11,7 +11,7 @@ extern "C" {
 /// Linear map between two Vec3 arrays, out_i = sum_j w_ij in_j, stored by rows. One type serves level interpolation,
 /// skins, subdivision masks and affine frames. A view: who made it says how long it lives.
 typedef struct PliRows {
-    const PliIndex *first;  ///< row i owns entries first[i] .. first[i+1]; out_count + 1 of them
+    const PliIndex *first; ///< row i owns entries first[i] .. first[i+1]; out_count + 1 of them
     const PliIndex *column;
     const double *weight;
     PliIndex out_count, in_count;

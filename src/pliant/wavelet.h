@@ -34,18 +34,18 @@ typedef struct PliWaveletDef {
     /// criterion.threshold: a detail switches on when it would grow beyond this fraction of the largest displacement of the last
     /// second; criterion.coarsen: fraction of that below which it switches off.
     PliBodyDef base;
-    const PliMesh *mesh;  ///< copied; hexahedra (with repeated corners: prisms) and tetrahedra are the lattice ...
-    PliIndex resolution;  ///< ... or, when > 0, cubes around it are: so many along its longest side
+    const PliMesh *mesh; ///< copied; hexahedra (with repeated corners: prisms) and tetrahedra are the lattice ...
+    PliIndex resolution; ///< ... or, when > 0, cubes around it are: so many along its longest side
     double box_min[3], box_max[3]; ///< m, without a mesh: a box ...
     PliIndex box_cells[3];         ///< ... of so many cells
-    double sharp_angle;   ///< degrees: boundary edges bent by more stay sharp; 180: none
-    int refine;           ///< subdivisions of the lattice before anything else
-    int levels;           ///< of detail, 0 .. 4
+    double sharp_angle;            ///< degrees: boundary edges bent by more stay sharp; 180: none
+    int refine;                    ///< subdivisions of the lattice before anything else
+    int levels;                    ///< of detail, 0 .. 4
     PliWaveletBasis basis;
     PliWaveletLaw law;
     PliWaveletTransition transition;
-    double fade;          ///< s, of a transition
-    double memory;        ///< s, over which the largest displacement is remembered
+    double fade;   ///< s, of a transition
+    double memory; ///< s, over which the largest displacement is remembered
 } PliWaveletDef;
 PLI_API PliWaveletDef pli_wavelet_default(void);
 PLI_API PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliError *err);
@@ -53,12 +53,12 @@ PLI_API PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *de
 typedef struct PliWaveletInfo {
     PliIndex functions, cells, irregular; ///< all levels; finest cells; those that are not tricubic
     PliIndex active, fading, candidates;  ///< now
-    size_t matrix_entries;    ///< scalar ones of the present stiffness matrix, both triangles
-    size_t full_entries;      ///< with all functions active
-    double singular;          ///< smallest singular value of the even part of subdivision, least over levels
-    double displacement;      ///< m, largest over the last `memory` seconds
+    size_t matrix_entries;                ///< scalar ones of the present stiffness matrix, both triangles
+    size_t full_entries;                  ///< with all functions active
+    double singular;     ///< smallest singular value of the even part of subdivision, least over levels
+    double displacement; ///< m, largest over the last `memory` seconds
     uint64_t activated, deactivated;
-    double volume;            ///< m3
+    double volume; ///< m3
 } PliWaveletInfo;
 PLI_API PliWaveletInfo pli_wavelet_info(const PliBody *body);
 /// Where each coefficient is at rest (dof_count Vec3): for details, the vertex they belong to. Valid for the body's life.

@@ -135,8 +135,8 @@ void AdaptiveConstraintCorrection::addCompliance(double factor, ::sofa::linearal
         m_place[k] = std::lower_bound(m_touched.begin(), m_touched.end(), J.dof[k]) - m_touched.begin();
     PliBody* const body = l_solver->model()->body();
     m_scratch.resize(pli_body_compliance_work(body));
-    if (pli_body_compliance(body, m_touched.data(), PliIndex(m_touched.size()), getContext()->getDt(), m_compliance.data(),
-                            m_scratch.data())
+    if (pli_body_compliance(body, m_touched.data(), PliIndex(m_touched.size()), getContext()->getDt(),
+                            m_compliance.data(), m_scratch.data())
         != PLI_OK)
         return;
     for (std::size_t r = 0; r < rows; ++r) // J times the compliance

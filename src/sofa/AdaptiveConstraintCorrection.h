@@ -77,7 +77,7 @@ private:
     VecDeriv m_force, m_response;
     VecCoord m_free;
     std::vector<double> m_offset, m_work;
-    std::vector<PliIndex> m_touched; ///< coefficients the rows touch, ascending
+    std::vector<PliIndex> m_touched;  ///< coefficients the rows touch, ascending
     std::vector<std::size_t> m_place; ///< of each entry of the rows among them
     std::vector<double> m_compliance, m_product, m_scratch;
 };

@@ -16,9 +16,10 @@ namespace pliant
 {
 AdaptiveForceField::AdaptiveForceField()
     : l_model(initLink("model", "the body whose internal forces these are; default: the model of this node"))
-    , d_definite(initData(&d_definite, true, "definite",
-                          "leave negative eigenvalues of the elements out of the stiffness: stable under compression and "
-                          "contact; 0: the exact derivative"))
+    , d_definite(
+          initData(&d_definite, true, "definite",
+                   "leave negative eigenvalues of the elements out of the stiffness: stable under compression and "
+                   "contact; 0: the exact derivative"))
 {
 }
 

@@ -81,12 +81,12 @@ bool AdaptiveMapping::locatePoints()
     if (m_skin && !pli_body_judges_forces(body))
         return true;
     m_first.push_back(0);
-    PliIndex column[64];
-    double weight[64];
+    PliIndex column[PLI_LOCATE_MAX];
+    double weight[PLI_LOCATE_MAX];
     for (const Vec3& p : m_skin ? skin : points)
     {
         const double xyz[3] = { p[0], p[1], p[2] };
-        const PliIndex count = pli_body_locate(body, xyz, column, weight, 64);
+        const PliIndex count = pli_body_locate(body, xyz, column, weight, PLI_LOCATE_MAX);
         m_column.insert(m_column.end(), column, column + count);
         m_weight.insert(m_weight.end(), weight, weight + count);
         m_first.push_back(PliIndex(m_column.size()));
@@ -109,7 +109,7 @@ PliRows AdaptiveMapping::rows()
     if (revision != m_revision || m_nowColumn.empty())
     {
         SCOPED_TIMER("Pliant.mapping");
-        const PliRows w = pli_body_levels(body);
+        const PliRows w = pli_body_transfer(body);
         m_nowColumn.clear();
         m_nowWeight.clear();
         for (std::size_t i = 0; i + 1 < m_first.size(); ++i)

@@ -42,7 +42,7 @@ protected:
     AdaptiveMapping();
 
 private:
-    PliRows rows(); ///< points from active coefficients, up to date
+    PliRows rows();      ///< points from active coefficients, up to date
     PliRows forceRows(); ///< the same for forces
     bool isSkin() const { return m_skin; }
     bool locatePoints();

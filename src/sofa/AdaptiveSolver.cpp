@@ -49,7 +49,8 @@ void AdaptiveSolver::bwdInit()
     if (!isComponentStateValid())
         return;
     auto* const node = dynamic_cast<Node*>(getContext());
-    const bool known = l_model->isComponentStateValid() && l_model->state(); // otherwise the model has said what is wrong
+    const bool known =
+        l_model->isComponentStateValid() && l_model->state(); // otherwise the model has said what is wrong
     if (!known || l_model->state()->getContext() != getContext())
     {
         if (known)
@@ -103,7 +104,7 @@ void AdaptiveSolver::gatherPoints(const double* x, const double* v, PliPointForc
     const PliPointForces** next = &out->next;
     for (const SkinForce* force : static_cast<AdaptiveSolver*>(self)->l_model->skinForces())
     {
-        PliPointForces* const list = pli_outside_points(force->force(), x, v);
+        PliPointForces* const list = pli_skin_force_points(force->force(), x, v);
         *next = list;
         next = &list->next;
     }

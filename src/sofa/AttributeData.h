@@ -8,7 +8,7 @@
 #include "sofa/borrow.h"
 extern "C"
 {
-#include "scheme/attributes.h"
+#include "body/attributes.h"
 }
 
 #include <memory>

@@ -47,10 +47,10 @@ double volume(const double* x, const PliIndex* t)
 BodyModel::BodyModel(const PliBodyDef& defaults)
     : d_threads(initData(&d_threads, 1, "threads", "workers the body may use, 1 .. 64; results do not depend on it"))
     , d_skin(initData(&d_skin, "skin", "surface file attached to the body; empty: the body's own finest surface"))
-    , d_showLevels(
-          initData(&d_showLevels, true, "showLevels", "draw the skin coloured by level (with showVisualModels or showBehaviorModels)"))
-    , d_showInterface(
-          initData(&d_showInterface, true, "showInterface", "draw the coefficients that follow coarser ones (with showBehaviorModels)"))
+    , d_showLevels(initData(&d_showLevels, true, "showLevels",
+                            "draw the skin coloured by level (with showVisualModels or showBehaviorModels)"))
+    , d_showInterface(initData(&d_showInterface, true, "showInterface",
+                               "draw the coefficients that follow coarser ones (with showBehaviorModels)"))
     , d_position(initData(&d_position, "position", "m, rest positions of all coefficients, all levels"))
     , d_skinPosition(initData(&d_skinPosition, "skinPosition", "m, rest positions of the skin points"))
     , d_triangles(initData(&d_triangles, "triangles", "skin triangles, in skin point numbers"))
@@ -387,7 +387,7 @@ void BodyModel::adaptNow(double dt)
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->place(getContext()->getTime(), dt, m_toolStates[i]);
     for (const SkinForce* force : m_skinForces)
-        pli_outside_begin(force->force(), dt);
+        pli_skin_force_begin(force->force(), dt);
 
     bool changed;
     {
@@ -412,7 +412,7 @@ void BodyModel::stepped(const PliStepInfo& info)
     for (std::size_t i = 0; i < m_tools.size(); ++i)
         m_tools[i]->felt(m_toolStates[i]);
     for (SkinForce* force : m_skinForces)
-        force->measured(pli_outside_measure(force->force()));
+        force->measured(pli_skin_force_measure(force->force()));
 }
 
 void BodyModel::updateStatistics()

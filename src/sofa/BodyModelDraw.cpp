@@ -77,7 +77,8 @@ void BodyModel::draw(const ::sofa::core::visual::VisualParams* vparams)
             const PliIndex* const c = tris + 3 * t;
             const Vec3 normal = cross(skin[c[1]] - skin[c[0]], skin[c[2]] - skin[c[0]]);
             // shaded here: the material of SOFA's triangles shines white where they face the eye
-            const double size = normal.norm(), shade = 0.45 + 0.55 * (size > 0. ? 0.5 + 0.5 * (light * normal) / size : 0.5);
+            const double size = normal.norm(),
+                         shade = 0.45 + 0.55 * (size > 0. ? 0.5 + 0.5 * (light * normal) / size : 0.5);
             for (int k = 0; k < 3; ++k)
             {
                 const RGBAColor full = levelColour(level ? level[c[k]] : 0, levels);

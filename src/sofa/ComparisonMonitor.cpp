@@ -56,10 +56,12 @@ private:
             width = std::max(width, extent(*body, right));
             height = std::max(height, extent(*body, up));
         }
-        const std::size_t count = bodies.size(), columns = count < 4 ? count : std::size_t(std::ceil(std::sqrt(1.5 * double(count))));
+        const std::size_t count = bodies.size(),
+                          columns = count < 4 ? count : std::size_t(std::ceil(std::sqrt(1.5 * double(count))));
         for (std::size_t i = 0; i < count; ++i)
         {
-            const double column = double(i % columns) - 0.5 * double(columns - 1), row = double(i / columns) - 0.5 * double((count - 1) / columns);
+            const double column = double(i % columns) - 0.5 * double(columns - 1),
+                         row = double(i / columns) - 0.5 * double((count - 1) / columns);
             bodies[i]->drawAside(right * (1.3 * width * column) - up * (1.6 * height * row));
         }
     }
@@ -81,8 +83,9 @@ private:
 
 void registerComparisonMonitor(::sofa::core::ObjectFactory* factory)
 {
-    factory->registerObjects(::sofa::core::ObjectRegistrationData(
-                                 "Makes a scene a comparison of bodies for `pliant compare`; in SOFA it draws them next to each other.")
-                                 .add<ComparisonMonitor>());
+    factory->registerObjects(
+        ::sofa::core::ObjectRegistrationData(
+            "Makes a scene a comparison of bodies for `pliant compare`; in SOFA it draws them next to each other.")
+            .add<ComparisonMonitor>());
 }
 } // namespace pliant

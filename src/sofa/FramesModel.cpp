@@ -96,16 +96,14 @@ FramesModel::FramesModel()
     : BodyModel(framesDefaults().base)
     , d_filename(initData(&d_filename, "filename", "mesh file: a closed surface, or tetrahedra"))
     , l_mesh(initLink("mesh", "loader or topology with triangles, quads or tetrahedra, instead of filename"))
-    , d_anchors(initData(
-          &d_anchors, "anchors",
-          "m, frames at given places, for ends that are held or loaded; the others spread between them"))
+    , d_anchors(initData(&d_anchors, "anchors",
+                         "m, frames at given places, for ends that are held or loaded; the others spread between them"))
     , d_anchorLevels(initData(&d_anchorLevels, "anchorLevels",
                               "level of each anchor; default: the first is the root (0), the others 1"))
     , d_levelFrames(
           initData(&d_levelFrames, "levelFrames",
                    "frames up to and including each level, rising from 1 to frames; default: a geometric series"))
-    , d_stiffnessFactors(
-          initData(&d_stiffnessFactors, "stiffnessFactors", "on youngModulus, one for each tetrahedron"))
+    , d_stiffnessFactors(initData(&d_stiffnessFactors, "stiffnessFactors", "on youngModulus, one for each tetrahedron"))
     , d_densityFactors(initData(&d_densityFactors, "densityFactors", "on density, one for each tetrahedron"))
     , d_places(initData(&d_places, "places",
                         "m, where the frame of each coefficient is: BoxROI or SphereROI on it choose whole frames"))

@@ -29,7 +29,7 @@ void SkinForce::init()
     found->addSkinForce(this);
     PliIndex count = 0;
     for (const SkinForce* force : found->skinForces())
-        count += pli_outside_capacity(force->force());
+        count += pli_skin_force_capacity(force->force());
     if (pli_body_reserve_points(found->body(), count, &error) != PLI_OK)
     {
         msg_error() << error.text;
@@ -56,12 +56,12 @@ PieceContact::PieceContact()
     d_depth.setPersistent(false);
 }
 
-PliOutside* PieceContact::make(const PliHost* host, const PliBody* body, PliError* error)
+PliSkinForce* PieceContact::make(const PliHost* host, const PliBody* body, PliError* error)
 {
     PliPiecesDef def = pli_pieces_default();
     if (m_attributes.write(pli_pieces_attributes, &def, error) != PLI_OK)
         return nullptr;
-    return pli_outside_pieces(host, body, &def, error);
+    return pli_skin_force_pieces(host, body, &def, error);
 }
 
 SkinTarget::SkinTarget()
@@ -77,7 +77,7 @@ SkinTarget::SkinTarget()
     d_distance.setPersistent(false);
 }
 
-PliOutside* SkinTarget::make(const PliHost* host, const PliBody* body, PliError* error)
+PliSkinForce* SkinTarget::make(const PliHost* host, const PliBody* body, PliError* error)
 {
     PliTargetDef def = pli_target_default();
     if (m_attributes.write(pli_target_attributes, &def, error) != PLI_OK)
@@ -91,9 +91,9 @@ PliOutside* SkinTarget::make(const PliHost* host, const PliBody* body, PliError*
         return pli_refuse(error, PLI_BAD_ARGUMENT, "target=\"%s\" leads to no component",
                           l_target.getLinkedPath().c_str()),
                nullptr;
-    const BodyModel::MeshPtr mesh = linked ? surfaceFrom(host, l_target.get(), error)
-                                           : BodyModel::meshFrom(host, d_filename.getFullPath(), error);
-    return mesh ? pli_outside_target(host, body, &def, mesh.get(), error) : nullptr;
+    const BodyModel::MeshPtr mesh =
+        linked ? surfaceFrom(host, l_target.get(), error) : BodyModel::meshFrom(host, d_filename.getFullPath(), error);
+    return mesh ? pli_skin_force_target(host, body, &def, mesh.get(), error) : nullptr;
 }
 
 void registerSkinForces(::sofa::core::ObjectFactory* factory)
@@ -102,9 +102,8 @@ void registerSkinForces(::sofa::core::ObjectFactory* factory)
         ::sofa::core::ObjectRegistrationData(
             "Contact between the separate pieces of one Pliant body, computed inside AdaptiveSolver.")
             .add<PieceContact>());
-    factory->registerObjects(
-        ::sofa::core::ObjectRegistrationData(
-            "Draws the skin of a Pliant body to a target surface, inside AdaptiveSolver.")
-            .add<SkinTarget>());
+    factory->registerObjects(::sofa::core::ObjectRegistrationData(
+                                 "Draws the skin of a Pliant body to a target surface, inside AdaptiveSolver.")
+                                 .add<SkinTarget>());
 }
 } // namespace pliant

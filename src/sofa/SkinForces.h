@@ -6,7 +6,7 @@
 #include "sofa/Linked.h"
 extern "C"
 {
-#include "scheme/outside.h"
+#include "contact/skin_force.h"
 }
 
 #include <sofa/core/objectmodel/DataFileName.h>
@@ -22,21 +22,21 @@ public:
 
     void init() override;
     void cleanup() override;
-    PliOutside* force() const { return m_force.get(); }
+    PliSkinForce* force() const { return m_force.get(); }
     /// After each step: what the force says about itself.
     virtual void measured(double value) = 0;
 
 protected:
     SkinForce();
-    virtual PliOutside* make(const PliHost* host, const PliBody* body, PliError* error) = 0;
+    virtual PliSkinForce* make(const PliHost* host, const PliBody* body, PliError* error) = 0;
     AttributeData m_attributes;
 
 private:
     struct Delete
     {
-        void operator()(PliOutside* force) const { pli_outside_destroy(force); }
+        void operator()(PliSkinForce* force) const { pli_skin_force_destroy(force); }
     };
-    std::unique_ptr<PliOutside, Delete> m_force;
+    std::unique_ptr<PliSkinForce, Delete> m_force;
 };
 
 /// Contact between the separate pieces of one body.
@@ -49,7 +49,7 @@ public:
 
 protected:
     PieceContact();
-    PliOutside* make(const PliHost* host, const PliBody* body, PliError* error) override;
+    PliSkinForce* make(const PliHost* host, const PliBody* body, PliError* error) override;
 };
 
 /// Draws the skin to a target surface.
@@ -64,6 +64,6 @@ public:
 
 protected:
     SkinTarget();
-    PliOutside* make(const PliHost* host, const PliBody* body, PliError* error) override;
+    PliSkinForce* make(const PliHost* host, const PliBody* body, PliError* error) override;
 };
 } // namespace pliant

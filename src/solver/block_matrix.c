@@ -26,7 +26,7 @@ struct PliBlockMatrix {
 
     // rows of blocks, columns ascending; the pattern is symmetric
     PliIndex *first, *col;
-    double *value; ///< [entries, 9]
+    double *value;    ///< [entries, 9]
     PliIndex *mirror; ///< entry (col, row) of entry (row, col)
     size_t first_capacity, col_capacity, value_capacity, mirror_capacity;
 
@@ -40,7 +40,8 @@ struct PliBlockMatrix {
     // factor
     int *lp, *parent, *lnz, *flag, *pattern, *li;
     double *lx, *d, *y;
-    size_t lp_capacity, parent_capacity, lnz_capacity, flag_capacity, pattern_capacity, li_capacity, lx_capacity, d_capacity, y_capacity;
+    size_t lp_capacity, parent_capacity, lnz_capacity, flag_capacity, pattern_capacity, li_capacity, lx_capacity,
+        d_capacity, y_capacity;
     int *scratch; ///< of AMD, and marks
     size_t scratch_capacity;
     PliIndex negative;
@@ -57,7 +58,8 @@ static bool reserve(const PliHost *host, void **array, size_t *capacity, size_t 
     if (*array) *capacity = wanted;
     return *array != NULL;
 }
-#define RESERVE(m, name, count) reserve(&(m)->host, (void **)&(m)->name, &(m)->name##_capacity, (count), sizeof *(m)->name)
+#define RESERVE(m, name, count)                                                                                        \
+    reserve(&(m)->host, (void **)&(m)->name, &(m)->name##_capacity, (count), sizeof *(m)->name)
 
 PliBlockMatrix *pli_block_matrix_create(const PliHost *host)
 {
@@ -112,7 +114,9 @@ static bool build_rows(PliBlockMatrix *m)
 {
     const PliIndex n = m->n;
     size_t most = 2 * m->pair_count + n;
-    if (most >= PLI_NONE || !RESERVE(m, first, (size_t)n + 2) || !RESERVE(m, col, most) || !RESERVE(m, scratch, (size_t)n + 1)) return false;
+    if (most >= PLI_NONE || !RESERVE(m, first, (size_t)n + 2) || !RESERVE(m, col, most) ||
+        !RESERVE(m, scratch, (size_t)n + 1))
+        return false;
     PliIndex *first = m->first;
     memset(first, 0, ((size_t)n + 2) * sizeof *first);
     // first[r + 2] counts, so that filling leaves first[r + 1] at the start of row r + 1
@@ -162,7 +166,8 @@ static bool build_order(PliBlockMatrix *m, double *fill)
     const size_t n = m->n, entries = m->first[n] - n, room = entries + entries / 5 + n + 1;
     if (room > INT_MAX) return false;
     if (!RESERVE(m, order, n) || !RESERVE(m, place, n) || !RESERVE(m, scratch, 7 * n + room)) return false;
-    int *pe = m->scratch, *len = pe + n, *nv = len + n, *head = nv + n, *elen = head + n, *degree = elen + n, *w = degree + n, *iw = w + n;
+    int *pe = m->scratch, *len = pe + n, *nv = len + n, *head = nv + n, *elen = head + n, *degree = elen + n,
+        *w = degree + n, *iw = w + n;
     int at = 0;
     for (size_t r = 0; r < n; ++r) {
         pe[r] = at;
@@ -183,7 +188,9 @@ static bool build_scalar(PliBlockMatrix *m)
 {
     const size_t n = m->n, blocks = (m->first[n] - n) / 2 + n, numbers = 9 * (blocks - n) + 6 * n;
     if (numbers > INT_MAX) return false;
-    if (!RESERVE(m, ap, 3 * n + 1) || !RESERVE(m, ai, numbers) || !RESERVE(m, source, numbers) || !RESERVE(m, ax, numbers)) return false;
+    if (!RESERVE(m, ap, 3 * n + 1) || !RESERVE(m, ai, numbers) || !RESERVE(m, source, numbers) ||
+        !RESERVE(m, ax, numbers))
+        return false;
     int at = 0;
     for (size_t k = 0; k < n; ++k) {
         size_t r = (size_t)m->order[k];
@@ -213,19 +220,24 @@ PliStatus pli_block_matrix_seal(PliBlockMatrix *m, PliError *err)
     if (!build_rows(m)) goto no_memory;
     if (n && !build_order(m, &fill)) goto no_memory;
     if (9.0 * fill + 6.0 * (double)n > INT_MAX)
-        return pli_refuse(err, PLI_OVER_CAPACITY, "block matrix: the factor of %u block rows needs %.3g numbers, more than %d", m->n, 9.0 * fill, INT_MAX);
+        return pli_refuse(err, PLI_OVER_CAPACITY,
+                          "block matrix: the factor of %u block rows needs %.3g numbers, more than %d", m->n,
+                          9.0 * fill, INT_MAX);
     if (!build_scalar(m)) goto no_memory;
     if (!RESERVE(m, lp, rows + 1) || !RESERVE(m, parent, rows) || !RESERVE(m, lnz, rows) || !RESERVE(m, flag, rows) ||
         !RESERVE(m, pattern, rows) || !RESERVE(m, d, rows) || !RESERVE(m, y, rows))
         goto no_memory;
-    if (n) ldl_symbolic((int)rows, m->ap, m->ai, m->lp, m->parent, m->lnz, m->flag, NULL, NULL);
-    else m->lp[0] = 0;
+    if (n)
+        ldl_symbolic((int)rows, m->ap, m->ai, m->lp, m->parent, m->lnz, m->flag, NULL, NULL);
+    else
+        m->lp[0] = 0;
     if (!RESERVE(m, li, (size_t)m->lp[rows]) || !RESERVE(m, lx, (size_t)m->lp[rows])) goto no_memory;
     m->sealed = true;
     pli_block_matrix_zero(m);
     return PLI_OK;
 no_memory:
-    return pli_refuse(err, PLI_OUT_OF_MEMORY, "block matrix: no memory for %u block rows and %zu pairs", m->n, m->pair_count);
+    return pli_refuse(err, PLI_OUT_OF_MEMORY, "block matrix: no memory for %u block rows and %zu pairs", m->n,
+                      m->pair_count);
 }
 
 void pli_block_matrix_zero(PliBlockMatrix *m)
@@ -240,8 +252,10 @@ static PliIndex find(const PliBlockMatrix *m, PliIndex row, PliIndex col)
     PliIndex low = m->first[row], high = m->first[row + 1];
     while (low < high) {
         PliIndex middle = low + (high - low) / 2;
-        if (m->col[middle] < col) low = middle + 1;
-        else high = middle;
+        if (m->col[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < m->first[row + 1] && m->col[low] == col ? low : PLI_NONE;
 }
@@ -293,12 +307,13 @@ PliStatus pli_block_matrix_factor(PliBlockMatrix *m, PliError *err)
         return PLI_OK;
     }
     for (int k = 0; k < m->ap[rows]; ++k) m->ax[k] = m->value[m->source[k]];
-    int done = ldl_numeric(rows, m->ap, m->ai, m->ax, m->lp, m->parent, m->lnz, m->li, m->lx, m->d, m->y, m->pattern, m->flag, NULL, NULL);
+    int done = ldl_numeric(rows, m->ap, m->ai, m->ax, m->lp, m->parent, m->lnz, m->li, m->lx, m->d, m->y, m->pattern,
+                           m->flag, NULL, NULL);
     m->negative = 0;
     for (int k = 0; k < rows; ++k) {
         if (k >= done || !isfinite(m->d[k]))
-            return pli_refuse(err, PLI_DIVERGED, "block matrix: pivot %d of %d (block row %d) is %s", k, rows, m->order[k / 3],
-                              k >= done ? "zero" : "not finite");
+            return pli_refuse(err, PLI_DIVERGED, "block matrix: pivot %d of %d (block row %d) is %s", k, rows,
+                              m->order[k / 3], k >= done ? "zero" : "not finite");
         if (m->d[k] < 0.0) m->negative++;
     }
     m->factored = true;
@@ -327,7 +342,9 @@ void pli_block_matrix_solve_eight(const PliBlockMatrix *m, const double *b, doub
         for (size_t c = 0; c < 24; ++c) work[24 * k + c] = b[24 * (size_t)m->order[k] + c];
     for (int j = 0; j < rows; ++j) {
         const double *yj = work + 8 * (size_t)j;
-        if (yj[0] == 0.0 && yj[1] == 0.0 && yj[2] == 0.0 && yj[3] == 0.0 && yj[4] == 0.0 && yj[5] == 0.0 && yj[6] == 0.0 && yj[7] == 0.0) continue;
+        if (yj[0] == 0.0 && yj[1] == 0.0 && yj[2] == 0.0 && yj[3] == 0.0 && yj[4] == 0.0 && yj[5] == 0.0 &&
+            yj[6] == 0.0 && yj[7] == 0.0)
+            continue;
         for (int p = m->lp[j]; p < m->lp[j] + m->lnz[j]; ++p) {
             double *yi = work + 8 * (size_t)m->li[p];
             for (int k = 0; k < 8; ++k) yi[k] -= m->lx[p] * yj[k];

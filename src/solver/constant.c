@@ -140,18 +140,17 @@ PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *im)
     PliStatus status = pli_tiles_begin(im->tiles, (s->active_count + 3) / 4);
     if (status != PLI_OK) return status;
     for (PliIndex i = 0; i < s->active_count; ++i)
-        for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k) pli_tiles_join(im->tiles, im->place[i] / 4, im->place[c->column[k]] / 4);
+        for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k)
+            pli_tiles_join(im->tiles, im->place[i] / 4, im->place[c->column[k]] / 4);
     for (PliIndex j = 0; j < s->spring_count; ++j)
         for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; ++a)
-            for (PliIndex b = s->spring_first[j]; b < a; ++b) pli_tiles_join(im->tiles, im->place[s->spring_column[a]] / 4, im->place[s->spring_column[b]] / 4);
+            for (PliIndex b = s->spring_first[j]; b < a; ++b)
+                pli_tiles_join(im->tiles, im->place[s->spring_column[a]] / 4, im->place[s->spring_column[b]] / 4);
     im->rotated_key = 0;
     return pli_tiles_seal(im->tiles);
 }
 
-void pli_rotated_free(const PliHost *host, PliImplicit *im)
-{
-    PLI_FREE(host, im->place, im->place_capacity);
-}
+void pli_rotated_free(const PliHost *host, PliImplicit *im) { PLI_FREE(host, im->place, im->place_capacity); }
 
 /// Iterations that take as long as a factorisation, which runs at the speed of arithmetic, solves at that of memory.
 static double worth_of(const PliTiles *m) { return pli_tiles_work(m) / (12.0 * PLI_TILE * PLI_TILE * m->stored); }
@@ -225,16 +224,19 @@ bool pli_rotated_factor(const PliSystem *s, PliImplicit *im, double mass_factor,
         }
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     for (PliIndex i = 0; i < s->active_count; ++i)
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) add_block(im, i, s->mass_column[k], mass_factor * s->mass_value[k], one);
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
+            add_block(im, i, s->mass_column[k], mass_factor * s->mass_value[k], one);
     for (PliIndex j = 0; j < s->spring_count; ++j) {
         double block[9];
         spring_block(s, j, block);
         for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; ++a)
             for (PliIndex b = s->spring_first[j]; b < s->spring_first[j + 1]; ++b)
-                add_block(im, s->spring_column[a], s->spring_column[b], s->spring_weight[a] * s->spring_weight[b], block);
+                add_block(im, s->spring_column[a], s->spring_column[b], s->spring_weight[a] * s->spring_weight[b],
+                          block);
     }
     for (PliIndex i = 0; i < s->active_count; ++i)
-        for (PliIndex a = 0; a < 3 && s->fixed[i]; ++a) pli_tiles_fix(im->tiles, im->place[i] / 4, 4 * a + im->place[i] % 4);
+        for (PliIndex a = 0; a < 3 && s->fixed[i]; ++a)
+            pli_tiles_fix(im->tiles, im->place[i] / 4, 4 * a + im->place[i] % 4);
     for (PliIndex o = s->active_count; o % 4; ++o) // places that nobody has
         for (PliIndex a = 0; a < 3; ++a) pli_tiles_fix(im->tiles, o / 4, 4 * a + o % 4);
     const bool good = pli_tiles_factor(im->tiles) == PLI_OK;

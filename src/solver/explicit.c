@@ -21,7 +21,8 @@ static void add_tick_forces(PliSystem *s, const PliTicks *ticks, int k, const do
     }
     // slowest first: what was summed so far is doubled on the way down, so group g ends up times 2^g
     for (int g = ticks->group_count - 1; g >= 0; --g) {
-        if (k % (1 << g) == 0) pli_elastic_add_force_range(s->elastic, ticks->first[g], ticks->first[g + 1], s->x, v, s->f);
+        if (k % (1 << g) == 0)
+            pli_elastic_add_force_range(s->elastic, ticks->first[g], ticks->first[g + 1], s->x, v, s->f);
         if (g > 0)
             for (size_t i = 0; i < values; ++i) s->f[i] *= 2.0;
     }
@@ -88,8 +89,10 @@ int pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int subste
         for (int k = 0; k < period; ++k, ++made) most = fmax(most, substep(s, ticks, k, start + k * h, h));
         eighths += 8 >> halvings;
         if (s->speed_change <= 0.0) continue;
-        if (most > s->speed_change && halvings < 3) ++halvings;
-        else if (most < 0.25 * s->speed_change && halvings > 0 && eighths % (16 >> halvings) == 0) --halvings;
+        if (most > s->speed_change && halvings < 3)
+            ++halvings;
+        else if (most < 0.25 * s->speed_change && halvings > 0 && eighths % (16 >> halvings) == 0)
+            --halvings;
     }
     s->halvings = halvings;
     pli_system_spread(s, s->x);

@@ -19,10 +19,10 @@ size_t pli_implicit_workspace(PliIndex point_capacity, PliIndex group)
 typedef struct Operator {
     PliSystem *s;
     double mass_factor, stiffness_factor; ///< A = mass_factor M + stiffness_factor K
-    double *full, *reaction; ///< active and slaves
-    double *jacobi;          ///< per active unknown: diagonal of masses and springs
-    double *blocks;          ///< Cholesky factors of the groups, or NULL
-    const PliImplicit *rotated; ///< holder of the factor at rest, or NULL
+    double *full, *reaction;              ///< active and slaves
+    double *jacobi;                       ///< per active unknown: diagonal of masses and springs
+    double *blocks;                       ///< Cholesky factors of the groups, or NULL
+    const PliImplicit *rotated;           ///< holder of the factor at rest, or NULL
 } Operator;
 
 static void clear_fixed(const PliSystem *s, double *a)
@@ -51,7 +51,8 @@ static void apply(void *self, const double *p, double *y)
         double u[3] = { 0.0, 0.0, 0.0 }, f[3];
         const double *q = s->spring_matrix + 6 * (size_t)j;
         for (PliIndex k = s->spring_first[j]; k < s->spring_first[j + 1]; ++k)
-            for (int c = 0; c < 3; ++c) u[c] += s->spring_weight[k] * op->full[3 * (size_t)s->spring_column[k] + (size_t)c];
+            for (int c = 0; c < 3; ++c)
+                u[c] += s->spring_weight[k] * op->full[3 * (size_t)s->spring_column[k] + (size_t)c];
         f[0] = q[0] * u[0] + q[5] * u[1] + q[4] * u[2];
         f[1] = q[5] * u[0] + q[1] * u[1] + q[3] * u[2];
         f[2] = q[4] * u[0] + q[3] * u[1] + q[2] * u[2];
@@ -70,7 +71,9 @@ static void fill_jacobi(Operator *op)
         for (size_t c = 0; c < 3; ++c) op->jacobi[3 * i + c] = op->mass_factor * s->mass[i];
     for (PliIndex j = 0; j < s->spring_count; ++j)
         for (PliIndex k = s->spring_first[j]; k < s->spring_first[j + 1]; ++k)
-            for (size_t c = 0; c < 3; ++c) op->jacobi[3 * (size_t)s->spring_column[k] + c] += s->spring_weight[k] * s->spring_weight[k] * s->spring_matrix[6 * (size_t)j + c];
+            for (size_t c = 0; c < 3; ++c)
+                op->jacobi[3 * (size_t)s->spring_column[k] + c] +=
+                    s->spring_weight[k] * s->spring_weight[k] * s->spring_matrix[6 * (size_t)j + c];
     for (size_t i = 0; i < s->active_count; ++i)
         for (size_t c = 0; c < 3 && s->fixed[i]; ++c) op->jacobi[3 * i + c] = 1.0;
 }
@@ -107,7 +110,8 @@ static void factor_groups(Operator *op)
                     if (row / g != column / g) continue;
                     double *block = op->blocks + row / g * width * width;
                     for (size_t c = 0; c < 9; ++c)
-                        block[(c / 3 * g + row % g) * width + c % 3 * g + column % g] += s->spring_matrix[6 * (size_t)j + sym[c]] * s->spring_weight[a] * s->spring_weight[b];
+                        block[(c / 3 * g + row % g) * width + c % 3 * g + column % g] +=
+                            s->spring_matrix[6 * (size_t)j + sym[c]] * s->spring_weight[a] * s->spring_weight[b];
                 }
         for (size_t i = 0; i < s->active_count; ++i) {
             double *block = op->blocks + i / g * width * width;
@@ -115,11 +119,13 @@ static void factor_groups(Operator *op)
             for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
                 const size_t j = s->mass_column[k];
                 if (j / g != i / g) continue;
-                for (size_t c = 0; c < 3; ++c) block[(c * g + row) * width + c * g + j % g] += op->mass_factor * s->mass_value[k];
+                for (size_t c = 0; c < 3; ++c)
+                    block[(c * g + row) * width + c * g + j % g] += op->mass_factor * s->mass_value[k];
             }
             if (!s->fixed[i]) continue;
             for (size_t c = 0; c < 3; ++c)
-                for (size_t k = 0; k < width; ++k) block[(c * g + row) * width + k] = block[k * width + c * g + row] = k == c * g + row ? 1.0 : 0.0;
+                for (size_t k = 0; k < width; ++k)
+                    block[(c * g + row) * width + k] = block[k * width + c * g + row] = k == c * g + row ? 1.0 : 0.0;
         }
         for (size_t b = 0; b < count && good; ++b) {
             double *m = op->blocks + b * width * width;
@@ -127,9 +133,12 @@ static void factor_groups(Operator *op)
                 for (size_t j = 0; j <= i; ++j) {
                     double sum = m[i * width + j];
                     for (size_t k = 0; k < j; ++k) sum -= m[i * width + k] * m[j * width + k];
-                    if (i > j) m[i * width + j] = sum * m[j * width + j];
-                    else if (sum > 0.0) m[i * width + i] = 1.0 / sqrt(sum); // the inverse is what the solves need
-                    else good = false;
+                    if (i > j)
+                        m[i * width + j] = sum * m[j * width + j];
+                    else if (sum > 0.0)
+                        m[i * width + i] = 1.0 / sqrt(sum); // the inverse is what the solves need
+                    else
+                        good = false;
                 }
         }
         if (good) return;
@@ -194,7 +203,8 @@ bool pli_implicit_outgrown(const PliSystem *s, const PliImplicit *im)
     for (PliIndex j = 0; j < s->spring_count && im->is_rotated; ++j)
         for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; ++a)
             for (PliIndex b = s->spring_first[j]; b < a; ++b)
-                if (!pattern_has(im->tiles, im->place[s->spring_column[a]] / 4, im->place[s->spring_column[b]] / 4)) return true;
+                if (!pattern_has(im->tiles, im->place[s->spring_column[a]] / 4, im->place[s->spring_column[b]] / 4))
+                    return true;
     if (im->is_rotated) return false;
     for (PliIndex j = 0; j < s->spring_count; ++j)
         for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; a += 4)
@@ -206,15 +216,21 @@ bool pli_implicit_outgrown(const PliSystem *s, const PliImplicit *im)
 PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *err)
 {
     im->chosen = im->solver;
-    im->is_rotated = s->constant && im->tiles && (im->solver == PLI_SOLVE_AUTO || (im->solver == PLI_SOLVE_LDL && s->constant->linear)) && 3 * s->active_count <= TILED_UNKNOWNS;
+    im->is_rotated = s->constant && im->tiles &&
+                     (im->solver == PLI_SOLVE_AUTO || (im->solver == PLI_SOLVE_LDL && s->constant->linear)) &&
+                     3 * s->active_count <= TILED_UNKNOWNS;
     if (im->is_rotated) {
         im->chosen = PLI_SOLVE_LDL; // as far as responses are concerned
         im->is_tiled = false;
         const PliStatus rotated = pli_rotated_pattern(s, im);
-        return rotated == PLI_OK ? PLI_OK : pli_refuse(err, rotated, "no memory for the matrix of %u active points", s->active_count);
+        return rotated == PLI_OK
+                   ? PLI_OK
+                   : pli_refuse(err, rotated, "no memory for the matrix of %u active points", s->active_count);
     }
-    if (im->solver == PLI_SOLVE_AUTO && s->constant) im->chosen = PLI_SOLVE_CG;
-    else if (im->solver == PLI_SOLVE_AUTO) im->chosen = s->group > 1 && 3 * s->active_count > TILED_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
+    if (im->solver == PLI_SOLVE_AUTO && s->constant)
+        im->chosen = PLI_SOLVE_CG;
+    else if (im->solver == PLI_SOLVE_AUTO)
+        im->chosen = s->group > 1 && 3 * s->active_count > TILED_UNKNOWNS ? PLI_SOLVE_CG : PLI_SOLVE_LDL;
     if (im->chosen != PLI_SOLVE_LDL) return PLI_OK;
     im->is_tiled = im->tiles && s->group == 4 && s->slave_count == 0 && s->tet_count == 0 && s->mass_first;
     if (im->is_tiled) {
@@ -222,26 +238,33 @@ PliStatus pli_implicit_pattern(const PliSystem *s, PliImplicit *im, PliError *er
         if (tiled == PLI_OK) {
             pli_elastic_sample_groups(s->elastic, join_groups, im->tiles);
             for (PliIndex i = 0; i < s->active_count; i += 4)
-                for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) pli_tiles_join(im->tiles, i / 4, s->mass_column[k] / 4);
+                for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
+                    pli_tiles_join(im->tiles, i / 4, s->mass_column[k] / 4);
             for (PliIndex j = 0; j < s->spring_count; ++j)
                 for (PliIndex a = s->spring_first[j]; a < s->spring_first[j + 1]; a += 4) // rows list whole groups
-                    for (PliIndex b = s->spring_first[j]; b < a; b += 4) pli_tiles_join(im->tiles, s->spring_column[a] / 4, s->spring_column[b] / 4);
+                    for (PliIndex b = s->spring_first[j]; b < a; b += 4)
+                        pli_tiles_join(im->tiles, s->spring_column[a] / 4, s->spring_column[b] / 4);
             tiled = pli_tiles_seal(im->tiles);
         }
-        return tiled == PLI_OK ? PLI_OK : pli_refuse(err, tiled, "no memory for the matrix of %u active points", s->active_count);
+        return tiled == PLI_OK
+                   ? PLI_OK
+                   : pli_refuse(err, tiled, "no memory for the matrix of %u active points", s->active_count);
     }
     PliStatus status = pli_block_matrix_begin(im->matrix, s->active_count);
     FillArg arg = { .matrix = im->matrix, .status = status };
     for (PliIndex i = 0; arg.status == PLI_OK && i < s->active_count; ++i) {
         arg.status = pli_block_matrix_push(im->matrix, i, i);
-        for (PliIndex k = s->mass_first ? s->mass_first[i] : 0; s->mass_first && arg.status == PLI_OK && k < s->mass_first[i + 1]; ++k)
+        for (PliIndex k = s->mass_first ? s->mass_first[i] : 0;
+             s->mass_first && arg.status == PLI_OK && k < s->mass_first[i + 1]; ++k)
             arg.status = pli_block_matrix_push(im->matrix, i, s->mass_column[k]);
     }
     if (arg.status == PLI_OK) {
-        if (!s->constant || !s->constant->linear) pli_elastic_linearize(s->elastic, s->x); // matrices exist only after that
+        if (!s->constant || !s->constant->linear)
+            pli_elastic_linearize(s->elastic, s->x); // matrices exist only after that
         pli_system_stiffness_blocks(s, push_block, &arg);
     }
-    if (arg.status != PLI_OK) return pli_refuse(err, arg.status, "no memory for the matrix of %u active points", s->active_count);
+    if (arg.status != PLI_OK)
+        return pli_refuse(err, arg.status, "no memory for the matrix of %u active points", s->active_count);
     return pli_block_matrix_seal(im->matrix, err);
 }
 
@@ -280,7 +303,8 @@ static bool factor_tiles(const Operator *op, PliTiles *m)
         for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
             const PliIndex j = s->mass_column[k];
             double *to = pli_tiles_block(m, i / 4, j / 4);
-            for (PliIndex c = 0; c < 3 && to; ++c) to[PLI_TILE * (4 * c + i % 4) + 4 * c + j % 4] += op->mass_factor * s->mass_value[k];
+            for (PliIndex c = 0; c < 3 && to; ++c)
+                to[PLI_TILE * (4 * c + i % 4) + 4 * c + j % 4] += op->mass_factor * s->mass_value[k];
         }
     }
     for (PliIndex i = 0; i < s->active_count; ++i)
@@ -345,8 +369,10 @@ static bool factor_direct(const Operator *op, PliImplicit *im)
         for (PliIndex e = s->spring_first[j]; e < s->spring_first[j + 1]; ++e)
             for (PliIndex f = s->spring_first[j]; f < s->spring_first[j + 1]; ++f) {
                 const bool known = pli_block_matrix_has(m, s->spring_column[e], s->spring_column[f]);
-                const double *q = s->spring_matrix + 6 * (size_t)j, product = s->spring_weight[e] * s->spring_weight[f], w = known ? product : fabs(product);
-                const double block[9] = { w * q[0], w * q[5], w * q[4], w * q[5], w * q[1], w * q[3], w * q[4], w * q[3], w * q[2] };
+                const double *q = s->spring_matrix + 6 * (size_t)j, product = s->spring_weight[e] * s->spring_weight[f],
+                             w = known ? product : fabs(product);
+                const double block[9] = { w * q[0], w * q[5], w * q[4], w * q[5], w * q[1],
+                                          w * q[3], w * q[4], w * q[3], w * q[2] };
                 pli_block_matrix_add(m, s->spring_column[e], s->spring_column[known ? f : e], block);
             }
     for (PliIndex i = 0; i < s->active_count; ++i)
@@ -373,7 +399,8 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Frames try the exact one first, which follows the
     // motion better and comes to rest sooner: their solvers notice when it is not definite.
-    const bool notices = im->is_rotated || (im->chosen == PLI_SOLVE_CG ? s->group > 1 : im->chosen == PLI_SOLVE_LDL && im->is_tiled);
+    const bool notices =
+        im->is_rotated || (im->chosen == PLI_SOLVE_CG ? s->group > 1 : im->chosen == PLI_SOLVE_LDL && im->is_tiled);
     pli_system_linearize(s, s->x, !notices);
     // f += (h + b_r) K v
     pli_system_add_dforce(s, s->v, dt + s->rayleigh_stiffness, s->f);
@@ -389,7 +416,14 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt)
         }
     }
 
-    Operator op = { s, 1.0 + dt * s->mass_damping, -dt * (dt + s->rayleigh_stiffness + s->material_damping), full, reaction, jacobi, NULL, NULL };
+    Operator op = { s,
+                    1.0 + dt * s->mass_damping,
+                    -dt * (dt + s->rayleigh_stiffness + s->material_damping),
+                    full,
+                    reaction,
+                    jacobi,
+                    NULL,
+                    NULL };
     int iterations = 1;
     if (im->is_rotated) {
         if (!pli_rotated_factor(s, im, op.mass_factor, op.stiffness_factor)) return -1;

@@ -39,7 +39,8 @@ static PliSolveResult zero_solution(PliIndex count, double *x)
 
 size_t pli_cg_workspace(PliIndex count) { return 4 * (size_t)count; }
 
-PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x, double *workspace)
+PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
+                            double *workspace)
 {
     const PliIndex n = a->count;
     double *r = workspace, *p = r + n, *ap = p + n, *z = a->precondition ? ap + n : r;
@@ -75,7 +76,8 @@ size_t pli_minres_workspace(PliIndex count) { return 7 * (size_t)count; }
 
 // Paige and Saunders 1975: Lanczos vectors, and a QR factor of their tridiagonal matrix by plane rotations, updated column
 // by column. With a (positive definite) preconditioner the Lanczos vectors are orthogonal in its inner product.
-PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x, double *workspace)
+PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
+                                double *workspace)
 {
     const PliIndex n = a->count;
     // unscaled Lanczos vectors r_k-1, r_k, their preconditioned y, the scaled v, and three directions of descent
@@ -87,13 +89,15 @@ PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, c
     result.converged = result.residual <= def->tolerance;
     if (result.converged || !isfinite(result.residual)) return result;
 
-    if (a->precondition) a->precondition(a->self, now, y);
-    else memcpy(y, now, n * sizeof *y);
+    if (a->precondition)
+        a->precondition(a->self, now, y);
+    else
+        memcpy(y, now, n * sizeof *y);
     double beta = sqrt(pli_dot(n, now, y)), beta_old = 0.0; // off-diagonal of the tridiagonal matrix
     if (!(beta > 0.0)) return result;                       // the preconditioner is not positive definite
     memset(d1, 0, n * sizeof *d1);
     memset(d2, 0, n * sizeof *d2);
-    double c = -1.0, s = 0.0;              // last rotation
+    double c = -1.0, s = 0.0;                // last rotation
     double diagonal_bar = 0.0, second = 0.0; // what earlier rotations left in the next column
     double rest = beta, goal = def->tolerance * beta / result.residual;
     const double start = beta;

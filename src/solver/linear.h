@@ -27,8 +27,10 @@ typedef struct PliSolveResult {
 size_t pli_cg_workspace(PliIndex count);     ///< doubles to lend
 size_t pli_minres_workspace(PliIndex count); ///< doubles to lend
 /// x is the first guess on entry.
-PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x, double *workspace);
-PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x, double *workspace);
+PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
+                            double *workspace);
+PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
+                                double *workspace);
 
 double pli_dot(PliIndex count, const double *a, const double *b); ///< blocked, fixed order
 
@@ -44,7 +46,8 @@ PliStatus pli_block_matrix_begin(PliBlockMatrix *m, PliIndex n);
 PliStatus pli_block_matrix_push(PliBlockMatrix *m, PliIndex row, PliIndex col);
 PliStatus pli_block_matrix_seal(PliBlockMatrix *m, PliError *err); ///< symbolic analysis included
 void pli_block_matrix_zero(PliBlockMatrix *m);
-void pli_block_matrix_add(PliBlockMatrix *m, PliIndex row, PliIndex col, const double k9[9]); ///< the pattern must have it
+void pli_block_matrix_add(PliBlockMatrix *m, PliIndex row, PliIndex col,
+                          const double k9[9]);                                  ///< the pattern must have it
 bool pli_block_matrix_has(const PliBlockMatrix *m, PliIndex row, PliIndex col); ///< the pattern
 void pli_block_matrix_add_diagonal(PliBlockMatrix *m, PliIndex row, double value);
 void pli_block_matrix_fix(PliBlockMatrix *m, PliIndex row); ///< row and column to identity

@@ -92,8 +92,10 @@ void pli_system_stiffness_blocks(const PliSystem *s, PliReducedFn *fn, void *use
 
 void pli_system_add_elastic(PliSystem *s, const double *x, const double *v, double *f)
 {
-    if (s->constant && s->constant->linear) pli_constant_add_force(s, x, v, f);
-    else pli_elastic_add_force(s->elastic, x, v, f);
+    if (s->constant && s->constant->linear)
+        pli_constant_add_force(s, x, v, f);
+    else
+        pli_elastic_add_force(s->elastic, x, v, f);
 }
 
 void pli_system_linearize(PliSystem *s, const double *x, bool project)
@@ -107,8 +109,10 @@ void pli_system_linearize(PliSystem *s, const double *x, bool project)
 
 void pli_system_add_dforce(const PliSystem *s, const double *dx, double k, double *df)
 {
-    if (s->constant && s->constant->linear) pli_constant_add_product(s, s->rotation, dx, -k, df);
-    else pli_elastic_add_dforce(s->elastic, dx, k, df);
+    if (s->constant && s->constant->linear)
+        pli_constant_add_product(s, s->rotation, dx, -k, df);
+    else
+        pli_elastic_add_dforce(s->elastic, dx, k, df);
 }
 
 double pli_system_elastic_energy(const PliSystem *s, const double *x)

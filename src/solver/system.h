@@ -12,15 +12,16 @@
 /// Stiffness about the rest shape, for schemes that know it beforehand: the whole law of a linear body, or what preconditions
 /// another one. Blocks stay the scheme's; rows are those of the lower triangle over active positions.
 typedef struct PliConstant {
-    const PliIndex *first, *column, *entry; ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
-    const double *block; ///< N/m, 9 each, row-major: -df_i/dx_j at rest
-    const double *rest;  ///< m, active Vec3
-    const double *mean;  ///< 1/m, active Vec3: mean F = sum x mean^T
+    const PliIndex *first, *column,
+        *entry;            ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
+    const double *block;   ///< N/m, 9 each, row-major: -df_i/dx_j at rest
+    const double *rest;    ///< m, active Vec3
+    const double *mean;    ///< 1/m, active Vec3: mean F = sum x mean^T
     const PliIndex *order; ///< active positions, those that couple near each other
-    double *work;        ///< lent scratch, 6 doubles per active point
-    uint64_t revision;   ///< grows with every change of the above
-    bool linear;         ///< forces are -R K R^T (x - R rest); there are no elements
-    bool rotates;        ///< R is the rotation of the mean F; otherwise the identity
+    double *work;          ///< lent scratch, 6 doubles per active point
+    uint64_t revision;     ///< grows with every change of the above
+    bool linear;           ///< forces are -R K R^T (x - R rest); there are no elements
+    bool rotates;          ///< R is the rotation of the mean F; otherwise the identity
 } PliConstant;
 
 typedef struct PliSystem {
@@ -32,30 +33,33 @@ typedef struct PliSystem {
     const PliIndex *held;
     PliIndex held_count;
     const double *held_x, *held_v; ///< held_count Vec3
-    bool drop_slave_forces; ///< the paper's coupling: reactions on slaves are lost (doc/schemes/tetlod.md)
+    bool drop_slave_forces;        ///< the paper's coupling: reactions on slaves are lost (doc/schemes/tetlod.md)
     PliElastic *elastic;
     const PliConstant *constant; ///< or NULL
-    double rotation[9];     ///< R at the last linearize
-    PliIndex tet_count;     ///< tetrahedra in `elastic`, ordered by tick group
-    const double *mass;     ///< kg, lumped
-    const double *inv_mass; ///< 1/kg, 0 where fixed
+    double rotation[9];          ///< R at the last linearize
+    PliIndex tet_count;          ///< tetrahedra in `elastic`, ordered by tick group
+    const double *mass;          ///< kg, lumped
+    const double *inv_mass;      ///< 1/kg, 0 where fixed
     const uint8_t *fixed;
-    const double *load; ///< kg, gravity acts on it
+    const double *load;                       ///< kg, gravity acts on it
     const PliIndex *mass_first, *mass_column; ///< consistent mass over active positions, or NULL
     const double *mass_value;
     double gravity[3];
     double mass_damping;       ///< 1/s
     double rayleigh_stiffness; ///< s, implicit only
     double material_damping;   ///< s, strain-rate damping inside `elastic`
-    double *x, *v, *f; ///< active_count + slave_count Vec3
-    PliIndex group; ///< consecutive points that belong together (4: an affine frame): blocks of the preconditioner; 0 or 1: none
-    bool force_ready; ///< f holds the elastic forces at x and v already; the next implicit step takes them and clears this
+    double *x, *v, *f;         ///< active_count + slave_count Vec3
+    PliIndex
+        group; ///< consecutive points that belong together (4: an affine frame): blocks of the preconditioner; 0 or 1: none
+    bool
+        force_ready; ///< f holds the elastic forces at x and v already; the next implicit step takes them and clears this
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *work;        ///< lent scratch, pli_implicit_workspace doubles
     // explicit only
-    const double *filter; ///< semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off
-    double speed_change;  ///< m/s a point may change its speed by in one substep before substeps are halved; 0: off
-    int halvings;         ///< of the substep, at the moment
+    const double
+        *filter; ///< semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off
+    double speed_change; ///< m/s a point may change its speed by in one substep before substeps are halved; 0: off
+    int halvings;        ///< of the substep, at the moment
 
     // ---- hooks, NULL when there is nothing to do -------------------------------------------------------------------
     /// f += forces that depend on the state, on active and slave points; `t` is the time since the start of the step.
@@ -71,9 +75,9 @@ typedef struct PliSystem {
     const double *spring_matrix; ///< [count, 6] xx yy zz yz xz xy: h^2 stiffness + h damping of the point, N s^2/m
 } PliSystem;
 
-void pli_system_spread(const PliSystem *s, double *a);                 ///< slaves of one field from its active part
-void pli_system_gather(const PliSystem *s, double *f);                 ///< active += W^T slaves
-void pli_system_mass(const PliSystem *s, const double *p, double *y);  ///< y = M p on active points
+void pli_system_spread(const PliSystem *s, double *a);                ///< slaves of one field from its active part
+void pli_system_gather(const PliSystem *s, double *f);                ///< active += W^T slaves
+void pli_system_mass(const PliSystem *s, const double *p, double *y); ///< y = M p on active points
 // Elastic forces whatever their origin, on active points and slaves; see elastic.h.
 void pli_system_add_elastic(PliSystem *s, const double *x, const double *v, double *f);
 void pli_system_linearize(PliSystem *s, const double *x, bool project);
@@ -106,18 +110,20 @@ typedef struct PliImplicit {
     bool is_tiled;          ///< which of the two holds the present pattern
     bool is_rotated;        ///< the tiles hold the factor at rest of PliSystem.constant, turned with the body
     uint64_t rotated_key, rotated_springs; ///< of what that factor was made with: all but springs, and springs
-    bool rotated_stale;     ///< other springs act now: the factor only preconditions
-    double rotated_spent;   ///< iterations with a stale factor so far
-    PliIndex *place;        ///< per active point: four times its group in the tiles + its place there
+    bool rotated_stale;                    ///< other springs act now: the factor only preconditions
+    double rotated_spent;                  ///< iterations with a stale factor so far
+    PliIndex *place;                       ///< per active point: four times its group in the tiles + its place there
     size_t place_capacity;
 } PliImplicit;
 // constant.c: the factor at rest. It is kept while set, step, springs and what is fixed stay the same.
 PliStatus pli_rotated_pattern(const PliSystem *s, PliImplicit *implicit);
-PliStatus pli_rotated_reserve(const PliHost *host, PliImplicit *implicit, PliIndex points); ///< patterns of up to so many points allocate nothing
+PliStatus pli_rotated_reserve(const PliHost *host, PliImplicit *implicit,
+                              PliIndex points); ///< patterns of up to so many points allocate nothing
 /// Factors are those of M and of K = df/dx. A factor with other springs preconditions CG
 /// until that has cost as much as a new one.
 bool pli_rotated_factor(const PliSystem *s, PliImplicit *implicit, double mass_factor, double stiffness_factor);
-void pli_rotated_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x); ///< may be the same
+void pli_rotated_solve(const PliSystem *s, const PliImplicit *implicit, const double *b,
+                       double *x); ///< may be the same
 void pli_rotated_free(const PliHost *host, PliImplicit *implicit);
 /// Solves with the factor of the last step; 3 doubles per active point. b and x must differ.
 void pli_implicit_solve(const PliSystem *s, const PliImplicit *implicit, const double *b, double *x);

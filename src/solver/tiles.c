@@ -71,7 +71,10 @@ static PliStatus reserve_groups(PliTiles *m, PliIndex groups)
     }
     // two more rows: groups without a tile, and what a tile reaches
     const size_t words = ((size_t)groups + 63) / 64;
-    return reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 2), sizeof *m->adjacent) ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 2),
+                   sizeof *m->adjacent)
+               ? PLI_OK
+               : PLI_OUT_OF_MEMORY;
 }
 
 PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups)
@@ -113,7 +116,8 @@ static void fill_tiles(PliTiles *m)
             PliIndex most = 0;
             for (size_t w = 0; w < m->words; ++w)
                 for (uint64_t bits = reach[w] & left[w]; bits; bits &= bits - 1) {
-                    const PliIndex g = (PliIndex)(64 * w) + (PliIndex)__builtin_ctzll(bits), shared = 1 + common(m->adjacent + m->words * g, reach, m->words);
+                    const PliIndex g = (PliIndex)(64 * w) + (PliIndex)__builtin_ctzll(bits),
+                                   shared = 1 + common(m->adjacent + m->words * g, reach, m->words);
                     if (shared > most) most = shared, next = g;
                 }
         }
@@ -166,7 +170,8 @@ static PliStatus reserve_tiles(PliTiles *m, size_t n)
     }
     m->x = m->d + PLI_TILE * m->tile_capacity;
     const size_t words = (n + 63) / 64;
-    return reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1), sizeof *m->tile_adjacent) &&
+    return reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1),
+                   sizeof *m->tile_adjacent) &&
                    reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number)
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
@@ -248,7 +253,8 @@ void pli_tiles_fix(PliTiles *m, PliIndex group, PliIndex unknown)
         for (size_t i = 0; i < PLI_TILE; ++i) t[PLI_TILE * i + at] = 0.0;
     }
     for (size_t j = 0; j < k; ++j)
-        if (m->number[k * n + j] != PLI_NONE) memset(m->a + (size_t)AREA * m->number[k * n + j] + PLI_TILE * at, 0, PLI_TILE * sizeof *m->a);
+        if (m->number[k * n + j] != PLI_NONE)
+            memset(m->a + (size_t)AREA * m->number[k * n + j] + PLI_TILE * at, 0, PLI_TILE * sizeof *m->a);
 }
 
 static const PliTilesKernel *choose(void)
@@ -298,7 +304,8 @@ PliStatus pli_tiles_factor(PliTiles *m)
         if (!factor_tile(m, own, d, width)) return PLI_DIVERGED;
         for (PliIndex e = first; e < last; ++e) {
             // transposed: panel[p][i] = (L D)[i][p]
-            double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k], *panel = m->panel + (size_t)AREA * (e - first);
+            double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k],
+                   *panel = m->panel + (size_t)AREA * (e - first);
             for (size_t i = 0; i < PLI_TILE; ++i)
                 for (size_t p = 0; p < width; ++p) panel[PLI_TILE * p + i] = t[PLI_TILE * i + p];
             kernel->panel(panel, own, (int)width);
@@ -308,8 +315,9 @@ PliStatus pli_tiles_factor(PliTiles *m)
         for (PliIndex e = first; e < last; ++e) {
             const double *l = m->a + (size_t)AREA * m->number[m->below[e] * n + k];
             for (PliIndex f = first; f <= e; ++f)
-                kernel->product(m->a + (size_t)AREA * m->number[m->below[e] * n + m->below[f]], l, m->panel + (size_t)AREA * (f - first), (int)width,
-                                (int)m->width[m->below[e]], (int)m->width[m->below[f]]);
+                kernel->product(m->a + (size_t)AREA * m->number[m->below[e] * n + m->below[f]], l,
+                                m->panel + (size_t)AREA * (f - first), (int)width, (int)m->width[m->below[e]],
+                                (int)m->width[m->below[f]]);
         }
     }
     return PLI_OK;
@@ -341,7 +349,8 @@ void pli_tiles_solve(const PliTiles *m, double *x)
         const PliIndex width = m->width[k];
         for (PliIndex i = 0; i < width; ++i) b[i] /= d[i];
         for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
-            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k], *c = x + PLI_TILE * (size_t)m->below[e];
+            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k],
+                         *c = x + PLI_TILE * (size_t)m->below[e];
             for (PliIndex i = 0; i < m->width[m->below[e]]; ++i)
                 for (PliIndex p = 0; p < width; ++p) b[p] -= c[i] * t[PLI_TILE * i + p];
         }

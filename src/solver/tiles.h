@@ -16,21 +16,22 @@ typedef struct PliTiles {
     PliHost host;
     PliIndex groups;
     PliIndex tiles;
-    size_t words;     ///< of 64 bits in a row of `adjacent`
+    size_t words;       ///< of 64 bits in a row of `adjacent`
     uint64_t *adjacent; ///< [groups, words], while the pattern is made; then [tiles, ..] of the quotient graph
     uint64_t *tile_adjacent;
-    PliIndex *tile_of; ///< per group: its tile, in the order of elimination
-    PliIndex *slot;    ///< per group: its place in the tile
-    PliIndex *width;   ///< per tile: unknowns in use
-    PliIndex *number;  ///< [tiles, tiles], lower triangle: tile of the pair or PLI_NONE
+    PliIndex *tile_of;             ///< per group: its tile, in the order of elimination
+    PliIndex *slot;                ///< per group: its place in the tile
+    PliIndex *width;               ///< per tile: unknowns in use
+    PliIndex *number;              ///< [tiles, tiles], lower triangle: tile of the pair or PLI_NONE
     PliIndex *below_first, *below; ///< per tile: later tiles its column reaches, ascending
     PliIndex *scratch;
-    double *a;         ///< [stored tiles, 48, 48]; the lower triangle counts, L after factoring
-    double *d;         ///< [tiles, 48] pivots
-    double *x;         ///< [tiles, 48] to lend to a solve
-    double *panel;     ///< scratch, [tiles, 48, 48]
+    double *a;     ///< [stored tiles, 48, 48]; the lower triangle counts, L after factoring
+    double *d;     ///< [tiles, 48] pivots
+    double *x;     ///< [tiles, 48] to lend to a solve
+    double *panel; ///< scratch, [tiles, 48, 48]
     PliIndex stored;
-    size_t adjacent_capacity, tile_adjacent_capacity, group_capacity, number_capacity, tile_capacity, below_capacity, a_capacity, panel_capacity;
+    size_t adjacent_capacity, tile_adjacent_capacity, group_capacity, number_capacity, tile_capacity, below_capacity,
+        a_capacity, panel_capacity;
     PliIndex negative; ///< pivots below zero
 } PliTiles;
 
@@ -52,12 +53,17 @@ static inline double *pli_tiles_block(const PliTiles *m, PliIndex row, PliIndex 
     const PliIndex i = m->tile_of[row], j = m->tile_of[column];
     if (i < j || (i == j && m->slot[row] < m->slot[column])) return 0;
     const PliIndex k = m->number[(size_t)i * m->tiles + j];
-    return k == PLI_NONE ? 0 : m->a + (size_t)PLI_TILE * PLI_TILE * k + PLI_TILE_GROUP * ((size_t)PLI_TILE * m->slot[row] + m->slot[column]);
+    return k == PLI_NONE ? 0
+                         : m->a + (size_t)PLI_TILE * PLI_TILE * k +
+                               PLI_TILE_GROUP * ((size_t)PLI_TILE * m->slot[row] + m->slot[column]);
 }
 void pli_tiles_fix(PliTiles *m, PliIndex group, PliIndex unknown); ///< row and column to identity
-PliStatus pli_tiles_factor(PliTiles *m); ///< PLI_DIVERGED when a pivot is zero or not finite
-void pli_tiles_solve(const PliTiles *m, double *x); ///< in place, PLI_TILE doubles per tile
-static inline size_t pli_tiles_at(const PliTiles *m, PliIndex group) { return PLI_TILE * (size_t)m->tile_of[group] + PLI_TILE_GROUP * (size_t)m->slot[group]; }
+PliStatus pli_tiles_factor(PliTiles *m);                           ///< PLI_DIVERGED when a pivot is zero or not finite
+void pli_tiles_solve(const PliTiles *m, double *x);                ///< in place, PLI_TILE doubles per tile
+static inline size_t pli_tiles_at(const PliTiles *m, PliIndex group)
+{
+    return PLI_TILE * (size_t)m->tile_of[group] + PLI_TILE_GROUP * (size_t)m->slot[group];
+}
 
 // inner loops, per vector unit; tiles have PLI_TILE doubles per row
 typedef struct PliTilesKernel {

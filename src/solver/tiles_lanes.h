@@ -29,7 +29,8 @@ static void lanes_product(double *c, const double *l, const double *panel, int w
 {
     for (int j = 0; j < columns; j += 8)
         for (int i = 0; i < rows; i += 4) {
-            const double *l0 = l + i * PLI_TILE, *l1 = l0 + PLI_TILE, *l2 = l1 + PLI_TILE, *l3 = l2 + PLI_TILE, *from = panel + j;
+            const double *l0 = l + i * PLI_TILE, *l1 = l0 + PLI_TILE, *l2 = l1 + PLI_TILE, *l3 = l2 + PLI_TILE,
+                         *from = panel + j;
             V4 s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, s3 = { 0 }, t0 = { 0 }, t1 = { 0 }, t2 = { 0 }, t3 = { 0 };
             for (int p = 0; p < width; ++p, from += PLI_TILE) {
                 const V4 a = *(const V4 *)from, b = *(const V4 *)(from + 4);
@@ -46,6 +47,9 @@ static void lanes_product(double *c, const double *l, const double *panel, int w
         }
 }
 
-#define PLI_TILES_KERNEL { .panel = lanes_panel, .product = lanes_product }
+#define PLI_TILES_KERNEL                                                                                               \
+    {                                                                                                                  \
+        .panel = lanes_panel, .product = lanes_product                                                                 \
+    }
 
 #endif

@@ -51,8 +51,8 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     if (s->rest) memcpy(s->rest, points, 3 * n * sizeof *points);
     s->packed = pli_transfer_create(host, point_count, slots);
     if (!s->tris || !s->column || !s->weight || !s->entries || !s->stamp || !s->offset || !s->position || !s->area ||
-        !s->level || !s->dense || !s->touched || !s->dof || !s->packed || !s->rest || !s->before || !s->wake || !s->kept || !s->is_kept ||
-        pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
+        !s->level || !s->dense || !s->touched || !s->dof || !s->packed || !s->rest || !s->before || !s->wake ||
+        !s->kept || !s->is_kept || pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
         pli_skin_destroy(s);
         return NULL;
     }

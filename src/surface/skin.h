@@ -8,32 +8,32 @@
 
 #include <pliant/transfer.h>
 
-#include "hierarchy/nearest.h"
+#include "mesh/nearest.h"
 
 enum { PLI_SKIN_ROW = 96 }; ///< most active coefficients one skin point may depend on
 
 typedef struct PliSkin {
     PliHost host;
     PliIndex point_count, tri_count;
-    PliIndex *tris;        ///< shape [tri_count, 3]
-    PliTransfer *base;     ///< points from coefficients of the finest level
-    PliIndex *dof, used_dofs; ///< the coefficients `base` uses, ascending
-    bool in_use;           ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
-    double *rest;          ///< m, shape [point_count, 3]
-    PliNearest near;       ///< over rest
+    PliIndex *tris;             ///< shape [tri_count, 3]
+    PliTransfer *base;          ///< points from coefficients of the finest level
+    PliIndex *dof, used_dofs;   ///< the coefficients `base` uses, ascending
+    bool in_use;                ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
+    double *rest;               ///< m, shape [point_count, 3]
+    PliNearest near;            ///< over rest
     PliIndex *kept, kept_count; ///< points whose shown place `before` holds until the events of a step are over
     uint8_t *is_kept;
-    double *before;        ///< m
+    double *before; ///< m
     /// What the skin and the tools have moved since the start, and per point the value of it at which a tool could touch: points
     /// far from every tool are not looked at. m
     double motion, *wake;
-    PliIndex *column;      ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
+    PliIndex *column; ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
     double *weight;
-    PliIndex *entries;     ///< used part of each composed row
-    uint64_t *stamp;       ///< W revision each composed row was made with; 0: never
-    double *offset;        ///< m, fading
-    double *position;      ///< m, scratch: last evaluated
-    double *area;          ///< m2 at rest, a third of the triangles around
+    PliIndex *entries; ///< used part of each composed row
+    uint64_t *stamp;   ///< W revision each composed row was made with; 0: never
+    double *offset;    ///< m, fading
+    double *position;  ///< m, scratch: last evaluated
+    double *area;      ///< m2 at rest, a third of the triangles around
     uint8_t *level;
     double largest_offset; ///< m, over all points
     uint64_t overflow;     ///< composed rows that did not fit and were cut to their largest weights, renormalised
@@ -55,13 +55,14 @@ void pli_skin_reset(PliSkin *skin); ///< forgets offsets and composed rows
 /// coefficient in dof numbers. `changed` (may be NULL: recompose always) holds, per coefficient, the revision of its W row.
 void pli_skin_compose(PliSkin *skin, PliIndex i, PliRows w, const uint64_t *changed, uint64_t now);
 void pli_skin_compose_all(PliSkin *skin, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level);
-void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x, double p[3]); ///< with its offset; needs a composed row
+void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x,
+                    double p[3]);                   ///< with its offset; needs a composed row
 PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the composed rows
 /// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown. Forgets them.
 /// @return the largest jump that is left, m: rounding.
 double pli_skin_absorb(PliSkin *skin);
 void pli_skin_forget_rows(PliSkin *skin); ///< composed rows are made again: the cut changed without a word about which
-void pli_skin_wake(PliSkin *skin); ///< every point has to be looked at
+void pli_skin_wake(PliSkin *skin);        ///< every point has to be looked at
 void pli_skin_fade(PliSkin *skin, double factor);
 
 #endif

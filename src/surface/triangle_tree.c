@@ -34,7 +34,8 @@ double pli_closest_on_triangle(const double p[3], const double *a, const double 
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
     v3_sub(ab, b, a), v3_sub(ac, c, a), v3_sub(ap, p, a), v3_sub(bp, p, b), v3_sub(cp, p, c);
-    const double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap), d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp), d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
+    const double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap), d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp),
+                 d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
     const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     double s = 0.0, t = 0.0; // weights of b and c
     if (d1 <= 0.0 && d2 <= 0.0) {
@@ -98,7 +99,8 @@ static PliIndex build(PliTriangleTree *tree, const double *centre, Keyed *scratc
     return at;
 }
 
-PliTriangleTree *pli_triangle_tree_create(const PliHost *host, const double *rest, PliIndex count, const PliIndex *tris, PliIndex tri_count)
+PliTriangleTree *pli_triangle_tree_create(const PliHost *host, const double *rest, PliIndex count, const PliIndex *tris,
+                                          PliIndex tri_count)
 {
     PliTriangleTree *tree = PLI_NEW(host, 1, PliTriangleTree);
     const size_t n = tri_count;
@@ -116,7 +118,8 @@ PliTriangleTree *pli_triangle_tree_create(const PliHost *host, const double *res
             tree->order[t] = (PliIndex)t;
             for (size_t k = 0; k < 3; ++k) tree->tris[3 * t + k] = tris[3 * t + k], tree->used[tris[3 * t + k]] = 1;
             for (size_t k = 0; k < 3; ++k)
-                centre[3 * t + k] = rest[3 * (size_t)tris[3 * t] + k] + rest[3 * (size_t)tris[3 * t + 1] + k] + rest[3 * (size_t)tris[3 * t + 2] + k];
+                centre[3 * t + k] = rest[3 * (size_t)tris[3 * t] + k] + rest[3 * (size_t)tris[3 * t + 1] + k] +
+                                    rest[3 * (size_t)tris[3 * t + 2] + k];
         }
         if (n > 0) build(tree, centre, scratch, 0, tri_count);
         pli_triangle_tree_refit(tree, rest);
@@ -180,7 +183,8 @@ static double square_to_box(const double p[3], const Box *box)
 static double square_to(const PliTriangleTree *tree, const double p[3], PliIndex t, double w[3])
 {
     const PliIndex *c = tree->tris + 3 * (size_t)t;
-    return pli_closest_on_triangle(p, tree->x + 3 * (size_t)c[0], tree->x + 3 * (size_t)c[1], tree->x + 3 * (size_t)c[2], w);
+    return pli_closest_on_triangle(p, tree->x + 3 * (size_t)c[0], tree->x + 3 * (size_t)c[1],
+                                   tree->x + 3 * (size_t)c[2], w);
 }
 
 PliIndex pli_triangle_tree_nearest(const PliTriangleTree *tree, const double p[3], double *square, double w[3])
@@ -215,10 +219,13 @@ PliIndex pli_triangle_tree_nearest(const PliTriangleTree *tree, const double p[3
 double pli_triangle_tree_distance(const PliTriangleTree *tree, const double p[3], double bound)
 {
     double square = bound * bound, w[3];
-    return pli_triangle_tree_nearest(tree, p, &square, w) == PLI_NONE ? bound : sqrt(square); // the root of a square is not always the number
+    return pli_triangle_tree_nearest(tree, p, &square, w) == PLI_NONE
+               ? bound
+               : sqrt(square); // the root of a square is not always the number
 }
 
-PliIndex pli_triangle_tree_within(const PliTriangleTree *tree, const double p[3], double radius, PliIndex *out, PliIndex capacity)
+PliIndex pli_triangle_tree_within(const PliTriangleTree *tree, const double p[3], double radius, PliIndex *out,
+                                  PliIndex capacity)
 {
     PliIndex stack[MAX_STACK], count = 0;
     const double square = radius * radius;

@@ -39,7 +39,8 @@ struct Camera {
     {
         QMatrix4x4 m;
         // the narrower side of a pane sees 40 degrees
-        const float half = std::tan(float(M_PI) / 9), angle = aspect >= 1 ? 40.0f : 2 * std::atan(half / aspect) * 180 / float(M_PI);
+        const float half = std::tan(float(M_PI) / 9),
+                    angle = aspect >= 1 ? 40.0f : 2 * std::atan(half / aspect) * 180 / float(M_PI);
         m.perspective(angle, aspect, qMax(0.01f * distance, 1e-6f), distance + 4 * size);
         return m;
     }
@@ -52,7 +53,8 @@ struct Ray {
     static Ray through(const QMatrix4x4 &pv, float x, float y)
     {
         const QMatrix4x4 back = pv.inverted();
-        const QVector3D from = (back * QVector4D(x, y, -1, 1)).toVector3DAffine(), to = (back * QVector4D(x, y, 1, 1)).toVector3DAffine();
+        const QVector3D from = (back * QVector4D(x, y, -1, 1)).toVector3DAffine(),
+                        to = (back * QVector4D(x, y, 1, 1)).toVector3DAffine();
         return { from, (to - from).normalized() };
     }
     /// Distance along the ray, or a negative number.

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "host/picture.h"
+#include "host/report/picture.h"
 
 namespace viewer
 {

@@ -37,14 +37,17 @@ void Window::buildControls()
     m_speed->setSuffix(" x");
     m_speed->setToolTip("Simulated seconds per second; 0 runs as fast as it goes");
     m_speed->setFocusPolicy(Qt::ClickFocus);
-    connect(m_speed, QOverload<double>::of(&QDoubleSpinBox::valueChanged), this, [this](double v) { m_session->setSpeed(v); });
+    connect(m_speed, QOverload<double>::of(&QDoubleSpinBox::valueChanged), this,
+            [this](double v) { m_session->setSpeed(v); });
     bar->addWidget(m_speed);
     bar->addSeparator();
     m_colours = new QComboBox(this);
-    for (Colour c : { Colour::Level, Colour::Error, Colour::Stress, Colour::Speed }) m_colours->addItem(colourTitle(c), int(c));
+    for (Colour c : { Colour::Level, Colour::Error, Colour::Stress, Colour::Speed })
+        m_colours->addItem(colourTitle(c), int(c));
     m_colours->setToolTip("What the surface's colour means");
     m_colours->setFocusPolicy(Qt::ClickFocus);
-    connect(m_colours, QOverload<int>::of(&QComboBox::currentIndexChanged), this, [this](int i) { setColour(Colour(m_colours->itemData(i).toInt())); });
+    connect(m_colours, QOverload<int>::of(&QComboBox::currentIndexChanged), this,
+            [this](int i) { setColour(Colour(m_colours->itemData(i).toInt())); });
     bar->addWidget(m_colours);
     buildShowMenu(bar);
     m_link = bar->addAction("Link cameras", this, [this] { linkCameras(m_link->isChecked()); });
@@ -55,7 +58,8 @@ void Window::buildControls()
     buildRecordMenu(bar);
     bar->addAction("Picture", this, [this] { takePicture(); })->setToolTip("Save the window as PNG (S)");
     m_sequence = bar->addAction("Sequence", this, [this] {
-        saveSequence(m_sequence->isChecked() ? QFileDialog::getExistingDirectory(this, "Folder for the image sequence") : QString());
+        saveSequence(m_sequence->isChecked() ? QFileDialog::getExistingDirectory(this, "Folder for the image sequence")
+                                             : QString());
     });
     m_sequence->setCheckable(true);
     m_sequence->setToolTip("Save every step as PNG in a folder");
@@ -86,8 +90,10 @@ void Window::buildShowMenu(QToolBar *bar)
     m_show->setToolTipsVisible(true);
     addToggle("Wireframe", "Edges of the surface", &ViewOptions::wireframe, "W");
     addToggle("Active nodes", "Coefficients that move by themselves; the origins of frames", &ViewOptions::activeNodes);
-    addToggle("Interface nodes", "Passive coefficients that live elements touch, where two levels meet", &ViewOptions::interfaceNodes);
-    m_frames = addToggle("Frames", "Axes of the active frames, stretched and sheared as they are", &ViewOptions::frames);
+    addToggle("Interface nodes", "Passive coefficients that live elements touch, where two levels meet",
+              &ViewOptions::interfaceNodes);
+    m_frames =
+        addToggle("Frames", "Axes of the active frames, stretched and sheared as they are", &ViewOptions::frames);
     // schemes that have these are not in this version: said, not hidden
     for (const char *name : { "Octree cells", "Lattice" }) {
         QAction *a = m_show->addAction(name);
@@ -156,7 +162,8 @@ void Window::buildSide()
     addDockWidget(Qt::RightDockWidgetArea, dock);
 }
 
-QSlider *Window::addSlider(const QString &name, const QString &tip, double start, double low, double high, const std::function<void(double)> &changed)
+QSlider *Window::addSlider(const QString &name, const QString &tip, double start, double low, double high,
+                           const std::function<void(double)> &changed)
 {
     auto *slider = new QSlider(Qt::Horizontal, m_sliderBox);
     auto *value = new QLabel(QString::number(start, 'g', 3), m_sliderBox);
@@ -189,15 +196,17 @@ void Window::buildSliders()
         young = b.young;
         adaptive = adaptive || b.levels > 1 || b.frames;
     }
-    QSlider *threshold = addSlider("threshold x", "Multiplies the threshold of every adaptive body: smaller refines more", 1, 0.01, 100,
-                                   [this](double v) { m_session->turn(Knob::Threshold, v); });
-    QSlider *budget = addSlider("budget, ms", "What a step of an adaptive body may take; the right end is no limit", 100, 0.1, 100,
-                                [this](double v) { m_session->turn(Knob::Budget, v > 99 ? 0.0 : v); });
+    QSlider *threshold =
+        addSlider("threshold x", "Multiplies the threshold of every adaptive body: smaller refines more", 1, 0.01, 100,
+                  [this](double v) { m_session->turn(Knob::Threshold, v); });
+    QSlider *budget = addSlider("budget, ms", "What a step of an adaptive body may take; the right end is no limit",
+                                100, 0.1, 100, [this](double v) { m_session->turn(Knob::Budget, v > 99 ? 0.0 : v); });
     for (QSlider *s : { threshold, budget }) {
         s->setEnabled(adaptive);
         if (!adaptive) s->setToolTip("No body of this scene is adaptive");
     }
-    addSlider("Young, Pa", "Stiffness of every body", young, 0.1 * young, 10 * young, [this](double v) { m_session->turn(Knob::Young, v); });
+    addSlider("Young, Pa", "Stiffness of every body", young, 0.1 * young, 10 * young,
+              [this](double v) { m_session->turn(Knob::Young, v); });
 }
 
 } // namespace viewer

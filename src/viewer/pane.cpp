@@ -30,8 +30,10 @@ void main() {
 
 enum { Floats = 9 }; // position, normal, colour
 
-Pane::Pane(const BodyInfo &info, int body, const QColor &line, Camera *camera, const ViewOptions *options, QWidget *parent)
-    : QOpenGLWidget(parent), m_info(info), m_body(body), m_line(line), m_camera(camera), m_scene(camera->centre), m_options(options)
+Pane::Pane(const BodyInfo &info, int body, const QColor &line, Camera *camera, const ViewOptions *options,
+           QWidget *parent)
+    : QOpenGLWidget(parent), m_info(info), m_body(body), m_line(line), m_camera(camera), m_scene(camera->centre),
+      m_options(options)
 {
     setMinimumSize(160, 120);
     setMouseTracking(false);
@@ -83,7 +85,10 @@ void Pane::initializeGL()
     m_dirty = true;
 }
 
-QMatrix4x4 Pane::viewProjection() const { return m_camera->projection(float(width()) / float(qMax(height(), 1))) * m_camera->view(); }
+QMatrix4x4 Pane::viewProjection() const
+{
+    return m_camera->projection(float(width()) / float(qMax(height(), 1))) * m_camera->view();
+}
 
 QPoint Pane::pixelOf(const QVector3D &p) const
 {
@@ -209,7 +214,8 @@ static const float axisColour[3][3] = { { 0.84f, 0.37f, 0.0f }, { 0.0f, 0.62f, 0
 
 static void addLine(std::vector<float> &lines, const QVector3D &a, const QVector3D &b, const float colour[3])
 {
-    for (const QVector3D &p : { a, b }) lines.insert(lines.end(), { p.x(), p.y(), p.z(), colour[0], colour[1], colour[2] });
+    for (const QVector3D &p : { a, b })
+        lines.insert(lines.end(), { p.x(), p.y(), p.z(), colour[0], colour[1], colour[2] });
 }
 
 void Pane::drawAxes(const QMatrix4x4 &pv)
@@ -241,8 +247,11 @@ void Pane::drawFrames(const QMatrix4x4 &pv)
 /// A grid around the scene's centre.
 void Pane::drawPlane(const QMatrix4x4 &pv, const ToolShot &t)
 {
-    const QVector3D normal = QVector3D(t.other[0], t.other[1], t.other[2]).normalized(), point(t.position[0], t.position[1], t.position[2]);
-    const QVector3D side = QVector3D::crossProduct(normal, std::fabs(normal.y()) > 0.9f ? QVector3D(1, 0, 0) : QVector3D(0, 1, 0)).normalized();
+    const QVector3D normal = QVector3D(t.other[0], t.other[1], t.other[2]).normalized(),
+                    point(t.position[0], t.position[1], t.position[2]);
+    const QVector3D side =
+        QVector3D::crossProduct(normal, std::fabs(normal.y()) > 0.9f ? QVector3D(1, 0, 0) : QVector3D(0, 1, 0))
+            .normalized();
     const QVector3D ahead = QVector3D::crossProduct(side, normal);
     const QVector3D middle = m_scene - QVector3D::dotProduct(m_scene - point, normal) * normal;
     const float half = 0.6f * m_camera->size, grey[3] = { 0.6f, 0.62f, 0.66f };
@@ -260,14 +269,16 @@ void Pane::drawGrip(const QMatrix4x4 &pv)
     const Hand &h = m_shot->hand;
     if (!h.grabbing) return;
     const BodyShot &b = m_shot->bodies[size_t(m_body)];
-    const QVector3D at(float(h.at[0]), float(h.at[1]), float(h.at[2])), to(float(h.target[0]), float(h.target[1]), float(h.target[2]));
+    const QVector3D at(float(h.at[0]), float(h.at[1]), float(h.at[2])),
+        to(float(h.target[0]), float(h.target[1]), float(h.target[2]));
     float nearest = INFINITY;
     QVector3D held = to;
     for (size_t i = 0; i + 2 < b.points.size(); i += 3) {
         const float d = (QVector3D(m_info.rest[i], m_info.rest[i + 1], m_info.rest[i + 2]) - at).lengthSquared();
         if (d < nearest) nearest = d, held = { b.points[i], b.points[i + 1], b.points[i + 2] };
     }
-    const float black[3] = { m_options->dark ? 1.0f : 0.0f, m_options->dark ? 1.0f : 0.0f, m_options->dark ? 1.0f : 0.0f };
+    const float black[3] = { m_options->dark ? 1.0f : 0.0f, m_options->dark ? 1.0f : 0.0f,
+                             m_options->dark ? 1.0f : 0.0f };
     std::vector<float> lines;
     addLine(lines, held, to, black);
     drawLines(pv, lines, 2);
@@ -296,7 +307,8 @@ void Pane::drawTools(const QMatrix4x4 &pv, const QMatrix4x4 &v)
         for (int k = 0; k < beads; ++k) {
             const float s = beads > 1 ? float(k) / float(beads - 1) : 0.0f;
             QMatrix4x4 model = pv;
-            model.translate(t.position[0] + s * (t.other[0] - t.position[0]), t.position[1] + s * (t.other[1] - t.position[1]),
+            model.translate(t.position[0] + s * (t.other[0] - t.position[0]),
+                            t.position[1] + s * (t.other[1] - t.position[1]),
                             t.position[2] + s * (t.other[2] - t.position[2]));
             if (beads == 1) {
                 model = pv;
@@ -322,7 +334,8 @@ void Pane::drawText(QPainter &painter)
     font.setBold(true);
     painter.setFont(font);
     const int line = painter.fontMetrics().height();
-    painter.fillRect(8, line - 11, 12, 12, dark && m_info.reference ? QColor(200, 200, 200) : m_line); // its line in the plots
+    painter.fillRect(8, line - 11, 12, 12,
+                     dark && m_info.reference ? QColor(200, 200, 200) : m_line); // its line in the plots
     painter.drawText(26, line, QString::fromStdString(m_info.name) + (m_info.reference ? " (reference)" : ""));
     font.setBold(false);
     painter.setFont(font);
@@ -331,8 +344,11 @@ void Pane::drawText(QPainter &painter)
         return;
     }
     const BodyShot &b = m_shot->bodies[size_t(m_body)];
-    const auto put = [&](int row, const QString &text) { painter.drawText(8, row * line, painter.fontMetrics().elidedText(text, Qt::ElideRight, width() - 12)); };
-    put(2, QString("%1, %2 of %3 active").arg(QString::fromStdString(m_info.scheme)).arg(b.active).arg(m_info.dofCount));
+    const auto put = [&](int row, const QString &text) {
+        painter.drawText(8, row * line, painter.fontMetrics().elidedText(text, Qt::ElideRight, width() - 12));
+    };
+    put(2,
+        QString("%1, %2 of %3 active").arg(QString::fromStdString(m_info.scheme)).arg(b.active).arg(m_info.dofCount));
     QString text = QString("%1 ms").arg(b.stepMs, 0, 'f', 2);
     if (!m_info.reference && b.error > 0) text += QString(", error %1 mm").arg(1e3 * b.error, 0, 'f', 3);
     if (b.divergedAt >= 0) {
@@ -356,7 +372,8 @@ void Pane::drawText(QPainter &painter)
     } else {
         const int width = 120;
         for (int i = 0; i < width; ++i) painter.fillRect(8 + i, y, 1, 10, rampColour(double(i) / (width - 1)));
-        painter.drawText(8 + width + 6, y + 10, QString("0 .. %1 %2").arg(double(b.scalarMax), 0, 'g', 3).arg(colourTitle(m_shot->colour)));
+        painter.drawText(8 + width + 6, y + 10,
+                         QString("0 .. %1 %2").arg(double(b.scalarMax), 0, 'g', 3).arg(colourTitle(m_shot->colour)));
     }
 }
 
@@ -402,7 +419,9 @@ void Pane::pick(const QPoint &pixel)
     const BodyShot &b = m_shot->bodies[size_t(m_body)];
     float nearest = INFINITY;
     m_held = Held::Nothing;
-    const auto vertex = [](const std::vector<float> &p, uint32_t i) { return QVector3D(p[3 * size_t(i)], p[3 * size_t(i) + 1], p[3 * size_t(i) + 2]); };
+    const auto vertex = [](const std::vector<float> &p, uint32_t i) {
+        return QVector3D(p[3 * size_t(i)], p[3 * size_t(i) + 1], p[3 * size_t(i) + 2]);
+    };
     for (size_t t = 0; t + 2 < m_info.tris.size(); t += 3) {
         const uint32_t *c = &m_info.tris[t];
         float u, w;
@@ -410,7 +429,8 @@ void Pane::pick(const QPoint &pixel)
         if (d < 0 || d >= nearest) continue;
         nearest = d;
         m_held = Held::Skin;
-        const QVector3D at = (1 - u - w) * vertex(m_info.rest, c[0]) + u * vertex(m_info.rest, c[1]) + w * vertex(m_info.rest, c[2]);
+        const QVector3D at =
+            (1 - u - w) * vertex(m_info.rest, c[0]) + u * vertex(m_info.rest, c[1]) + w * vertex(m_info.rest, c[2]);
         m_grip = { double(at.x()), double(at.y()), double(at.z()) };
     }
     QVector3D held = ray.from + nearest * ray.along;

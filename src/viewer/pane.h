@@ -16,7 +16,8 @@ namespace viewer
 /// What all panes show in the same way.
 struct ViewOptions {
     Colour colour = Colour::Level;
-    bool wireframe = false, interfaceNodes = false, activeNodes = false, frames = true, tools = true, axes = false, dark = false;
+    bool wireframe = false, interfaceNodes = false, activeNodes = false, frames = true, tools = true, axes = false,
+         dark = false;
 };
 
 /// CPU time of the window's thread, ms, since it was last asked.
@@ -31,8 +32,9 @@ struct PaneTimes {
 class Pane : public QOpenGLWidget, protected QOpenGLFunctions
 {
     Q_OBJECT
-public:
-    Pane(const BodyInfo &info, int body, const QColor &line, Camera *camera, const ViewOptions *options, QWidget *parent = nullptr);
+  public:
+    Pane(const BodyInfo &info, int body, const QColor &line, Camera *camera, const ViewOptions *options,
+         QWidget *parent = nullptr);
     ~Pane() override;
     void show(const SnapshotPtr &shot);
     void setCamera(Camera *camera) { m_camera = camera; }
@@ -42,13 +44,13 @@ public:
     PaneTimes takeTimes();
     int painted() const { return m_times.frames; }
 
-signals:
+  signals:
     void cameraMoved();
     void toolMoved(int tool, viewer::Vec3 to);
     void skinPulled(viewer::Vec3 at, viewer::Vec3 to); ///< at: on the skin at rest
     void handOpened();
 
-protected:
+  protected:
     void initializeGL() override;
     void paintGL() override;
     void mousePressEvent(QMouseEvent *e) override;
@@ -56,12 +58,13 @@ protected:
     void mouseReleaseEvent(QMouseEvent *e) override;
     void wheelEvent(QWheelEvent *e) override;
 
-private:
+  private:
     QMatrix4x4 viewProjection() const;
     void upload();
     void drawSurface(const QMatrix4x4 &pv, const QMatrix4x4 &v);
     void drawPoints(const QMatrix4x4 &pv, const std::vector<float> &xyz, const QColor &colour, float size);
-    void drawLines(const QMatrix4x4 &pv, const std::vector<float> &xyzrgb, float width, bool through = true); ///< through: the skin hides nothing
+    void drawLines(const QMatrix4x4 &pv, const std::vector<float> &xyzrgb, float width,
+                   bool through = true); ///< through: the skin hides nothing
     void drawPlane(const QMatrix4x4 &pv, const ToolShot &t);
     void drawAxes(const QMatrix4x4 &pv);
     void drawFrames(const QMatrix4x4 &pv);
@@ -80,13 +83,14 @@ private:
     SnapshotPtr m_shot;
     bool m_dirty = false;
     enum class Held { Nothing, Camera, Tool, Skin } m_held = Held::Nothing;
-    int m_tool = 0;     ///< held
-    Vec3 m_grip{};      ///< held skin point at rest
-    QVector4D m_depth;  ///< of what is held, in clip space: it moves in the plane that faces the viewer
+    int m_tool = 0;    ///< held
+    Vec3 m_grip{};     ///< held skin point at rest
+    QVector4D m_depth; ///< of what is held, in clip space: it moves in the plane that faces the viewer
     QPoint m_last;
     PaneTimes m_times;
     QOpenGLShaderProgram m_program;
-    QOpenGLBuffer m_vertices{ QOpenGLBuffer::VertexBuffer }, m_indices{ QOpenGLBuffer::IndexBuffer }, m_scratch{ QOpenGLBuffer::VertexBuffer };
+    QOpenGLBuffer m_vertices{ QOpenGLBuffer::VertexBuffer }, m_indices{ QOpenGLBuffer::IndexBuffer },
+        m_scratch{ QOpenGLBuffer::VertexBuffer };
     std::vector<float> m_packed; ///< position, normal, colour per point
     std::vector<float> m_sphere; ///< unit sphere, position per corner
 };

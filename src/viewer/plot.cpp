@@ -46,7 +46,8 @@ void Plot::clear()
 
 double Plot::last(size_t series) const
 {
-    return m_values.empty() || series >= m_values.back().size() ? std::numeric_limits<double>::quiet_NaN() : m_values.back()[series];
+    return m_values.empty() || series >= m_values.back().size() ? std::numeric_limits<double>::quiet_NaN()
+                                                                : m_values.back()[series];
 }
 
 void Plot::paintEvent(QPaintEvent *)
@@ -63,8 +64,10 @@ void Plot::paintEvent(QPaintEvent *)
             if (std::isfinite(y) && y > 0) top = qMax(top, y), least = qMin(least, y);
     // at most five decades, or a value that is nearly nothing squeezes the rest
     const double low = m_log && top > 0 ? qMax(0.8 * least, 1e-5 * top) : 0.0, high = m_log ? 1.25 * top : 1.05 * top;
-    const QString highText = QString::number(top, 'g', 3), lowText = m_log && top > 0 ? QString::number(qMax(least, 1e-5 * top), 'g', 2) : QString("0");
-    const int margin = 10 + qMax(p.fontMetrics().horizontalAdvance(highText), p.fontMetrics().horizontalAdvance(lowText));
+    const QString highText = QString::number(top, 'g', 3),
+                  lowText = m_log && top > 0 ? QString::number(qMax(least, 1e-5 * top), 'g', 2) : QString("0");
+    const int margin =
+        10 + qMax(p.fontMetrics().horizontalAdvance(highText), p.fontMetrics().horizontalAdvance(lowText));
     const QRectF area(margin, line + 6, width() - margin - 6, height() - line - 12);
     p.setPen(QColor(200, 200, 200));
     p.drawRect(area);
@@ -83,7 +86,8 @@ void Plot::paintEvent(QPaintEvent *)
                 continue;
             }
             const double part = m_log ? std::log(y / low) / std::log(high / low) : y / high;
-            const QPointF at(area.left() + area.width() * (m_time[i] - t0) / qMax(t1 - t0, 1e-12), area.bottom() - area.height() * qBound(0.0, part, 1.0));
+            const QPointF at(area.left() + area.width() * (m_time[i] - t0) / qMax(t1 - t0, 1e-12),
+                             area.bottom() - area.height() * qBound(0.0, part, 1.0));
             open ? path.lineTo(at) : path.moveTo(at);
             open = true;
         }

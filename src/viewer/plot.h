@@ -15,7 +15,7 @@ namespace viewer
 class Plot : public QWidget
 {
     Q_OBJECT
-public:
+  public:
     /// `logarithmic` for what differs by decades from body to body.
     Plot(const QString &title, bool logarithmic, const std::vector<QColor> &colours, QWidget *parent = nullptr);
     void add(double time, const std::vector<double> &values);
@@ -23,10 +23,10 @@ public:
     size_t samples() const { return m_time.size(); }
     double last(size_t series) const; ///< NaN: none
 
-protected:
+  protected:
     void paintEvent(QPaintEvent *) override;
 
-private:
+  private:
     QString m_title;
     bool m_log;
     std::vector<QColor> m_colours;

@@ -9,7 +9,8 @@
 namespace viewer
 {
 
-static const char *const heading = "# pliant recording 1: tool x y z, grabbing, at x y z, target x y z, threshold factor, budget ms, Young Pa";
+static const char *const heading =
+    "# pliant recording 1: tool x y z, grabbing, at x y z, target x y z, threshold factor, budget ms, Young Pa";
 enum { Fields = 14, MostSteps = 10000000 };
 
 static void put(QTextStream &out, const Vec3 &v)

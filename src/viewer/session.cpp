@@ -7,7 +7,7 @@
 
 #include <pliant/frames.h>
 
-#include "host/simulation.h"
+#include "host/graph/simulation.h"
 
 namespace viewer
 {
@@ -172,7 +172,8 @@ static QString whyNot(const PliScene *scene, const PliError &err, const QString 
     if (err.text[0]) return err.text;
     for (size_t i = 0; scene && i < scene->report.count; ++i) {
         const PliFinding &f = scene->report.finding[i];
-        if (f.severity >= PLI_UNSUPPORTED_PART) return QString("%1:%2: %3: %4").arg(f.file).arg(f.line).arg(f.component, f.text);
+        if (f.severity >= PLI_UNSUPPORTED_PART)
+            return QString("%1:%2: %3: %4").arg(f.file).arg(f.line).arg(f.component, f.text);
     }
     return QString("%1 could not be loaded").arg(path);
 }
@@ -197,7 +198,8 @@ bool Session::load()
     m_bodies.resize(size_t(std::min<int>(count, MostBodies)));
     if (m_bodies.empty()) {
         unload();
-        emit failed(QString("%1 has no body to show: it needs a FemModel, TetLodModel or another of our models").arg(m_path));
+        emit failed(
+            QString("%1 has no body to show: it needs a FemModel, TetLodModel or another of our models").arg(m_path));
         return false;
     }
     if (count > MostBodies) emit message(QString("%1 bodies, the first %2 are shown").arg(count).arg(int(MostBodies)));
@@ -245,7 +247,8 @@ void Session::describe()
     }
     double low[3] = { 1e300, 1e300, 1e300 }, high[3] = { -1e300, -1e300, -1e300 };
     const std::vector<float> &rest = m_infos.front().rest;
-    for (size_t i = 0; i < rest.size(); ++i) low[i % 3] = std::min(low[i % 3], double(rest[i])), high[i % 3] = std::max(high[i % 3], double(rest[i]));
+    for (size_t i = 0; i < rest.size(); ++i)
+        low[i % 3] = std::min(low[i % 3], double(rest[i])), high[i % 3] = std::max(high[i % 3], double(rest[i]));
     m_size = rest.empty() ? 1.0 : std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
     pli_scene_view(m_scene, m_view.data());
 }
@@ -265,14 +268,16 @@ void Session::applyKnobs()
         def.criterion.budget_ms = m_knobs.budget > 0 ? m_knobs.budget : m_defs[i].criterion.budget_ms;
         def.material.young = m_knobs.young > 0 ? m_knobs.young : m_defs[i].material.young;
         PliError err = {};
-        if (pli_body_retune(m_bodies[i].body, &def, &err) != PLI_OK) emit message(QString("%1: %2").arg(m_bodies[i].name, err.text));
+        if (pli_body_retune(m_bodies[i].body, &def, &err) != PLI_OK)
+            emit message(QString("%1: %2").arg(m_bodies[i].name, err.text));
     }
 }
 
 /// The hand does to every body what it does to one.
 void Session::act()
 {
-    for (int t = 0; t < m_bodies.front().tool_count; ++t) pli_scene_steer(m_scene, t, t == m_hand.tool ? m_hand.place.data() : nullptr);
+    for (int t = 0; t < m_bodies.front().tool_count; ++t)
+        pli_scene_steer(m_scene, t, t == m_hand.tool ? m_hand.place.data() : nullptr);
     PliGrip grip = {};
     std::copy(m_hand.at.begin(), m_hand.at.end(), grip.at);
     std::copy(m_hand.target.begin(), m_hand.target.end(), grip.target);
@@ -314,7 +319,8 @@ void Session::stepScene()
             const bool gone = pli_scene_body_dropped(m_scene, int(i));
             if (gone && m_divergedAt[i] < 0) {
                 m_divergedAt[i] = m_scene->time;
-                emit message(QString("%1 diverged at t = %2 s; the others go on").arg(m_bodies[i].name).arg(m_scene->time));
+                emit message(
+                    QString("%1 diverged at t = %2 s; the others go on").arg(m_bodies[i].name).arg(m_scene->time));
             }
             left += !gone;
         }
@@ -369,12 +375,14 @@ void Session::colourBody(const PliSceneBody &b, BodyShot &s)
     } else if (m_colour == Colour::Speed) {
         m_scratch.resize(3 * n);
         pli_rows_apply(rows, b.v, m_scratch.data());
-        for (size_t i = 0; i < n; ++i) s.scalar[i] = float(std::hypot(m_scratch[3 * i], m_scratch[3 * i + 1], m_scratch[3 * i + 2]));
+        for (size_t i = 0; i < n; ++i)
+            s.scalar[i] = float(std::hypot(m_scratch[3 * i], m_scratch[3 * i + 1], m_scratch[3 * i + 2]));
     } else if (m_colour == Colour::Stress) {
         m_scratch.resize(pli_body_dof_count(b.body));
         pli_body_von_mises(b.body, b.x, m_scratch.data());
         for (size_t i = 0; i < n; ++i)
-            for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k) s.scalar[i] += float(rows.weight[k] * m_scratch[rows.column[k]]);
+            for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k)
+                s.scalar[i] += float(rows.weight[k] * m_scratch[rows.column[k]]);
     }
 }
 
@@ -390,7 +398,8 @@ void Session::publishBody(size_t i, Snapshot &shot)
     s.scalar.assign(n, 0.0f);
     if (m_reference.size() == m_points.size() && !b.is_reference) {
         double sum = 0;
-        for (size_t k = 0; k < m_points.size(); ++k) sum += (m_points[k] - m_reference[k]) * (m_points[k] - m_reference[k]);
+        for (size_t k = 0; k < m_points.size(); ++k)
+            sum += (m_points[k] - m_reference[k]) * (m_points[k] - m_reference[k]);
         s.error = n ? std::sqrt(sum / n) : 0.0;
     }
     colourBody(b, s);
@@ -434,7 +443,8 @@ void Session::publish()
         ToolShot tool;
         tool.shape = t.shape;
         for (size_t d = 0; d < 3; ++d) {
-            const double moved = m_scene->step ? m_scene->dt * t.velocity[d] : 0.0; // a tool stands where the last step began
+            const double moved =
+                m_scene->step ? m_scene->dt * t.velocity[d] : 0.0; // a tool stands where the last step began
             tool.position[d] = float(t.position[d] + moved);
             tool.other[d] = float(t.other[d] + (t.shape == PLI_TOOL_CAPSULE ? moved : 0.0));
         }

@@ -10,7 +10,7 @@
 #include <functional>
 #include <mutex>
 
-#include "host/bodies.h"
+#include "host/components/bodies.h"
 #include "viewer/recording.h"
 #include "viewer/snapshot.h"
 
@@ -21,7 +21,7 @@ namespace viewer
 class Session : public QThread
 {
     Q_OBJECT
-public:
+  public:
     explicit Session(QString scenePath, QObject *parent = nullptr);
     ~Session() override;
 
@@ -42,23 +42,23 @@ public:
     /// Every step is shown before the next begins, for image sequences; else steps the screen cannot follow are skipped.
     void showEveryStep(bool on);
 
-    SnapshotPtr latest();          ///< to show it; the next one is announced after this
-    SnapshotPtr current() const;   ///< to look at it
+    SnapshotPtr latest();        ///< to show it; the next one is announced after this
+    SnapshotPtr current() const; ///< to look at it
     const std::vector<BodyInfo> &bodies() const { return m_infos; }
     bool playing() const { return m_playing; }
     Vec3 view() const { return m_view; } ///< direction to the eye, or zero
 
-signals:
+  signals:
     void loaded();
     void busy(bool on); ///< the scene is being loaded again
     void failed(QString text);
     void stepped();
     void message(QString text);
 
-protected:
+  protected:
     void run() override;
 
-private:
+  private:
     bool load();
     bool reload();
     void describe();
@@ -82,8 +82,8 @@ private:
     double m_speed = 1;
     Colour m_colour = Colour::Level;
     uint64_t m_until = UINT64_MAX;
-    bool m_stuck = false; ///< nothing is left that can go on
-    int m_pending = 0;    ///< single steps still to do
+    bool m_stuck = false;  ///< nothing is left that can go on
+    int m_pending = 0;     ///< single steps still to do
     QElapsedTimer m_shown; ///< since the last snapshot
 
     PliScene *m_scene = nullptr;

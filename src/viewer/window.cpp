@@ -38,7 +38,8 @@ Window::Window(const QString &scene)
     statusBar()->addWidget(m_status, 1);
     statusBar()->addPermanentWidget(m_loading);
     statusBar()->addPermanentWidget(m_where);
-    connect(&m_loadClock, &QTimer::timeout, this, [this] { m_status->setText(QString("loading %1, %2 s").arg(m_path).arg(m_loadTime.elapsed() / 1000)); });
+    connect(&m_loadClock, &QTimer::timeout, this,
+            [this] { m_status->setText(QString("loading %1, %2 s").arg(m_path).arg(m_loadTime.elapsed() / 1000)); });
     buildControls();
     readSettings();
     open(scene);
@@ -53,7 +54,8 @@ void Window::readSettings()
     QSettings settings("Pliant", "pliant-view");
     restoreGeometry(settings.value("geometry").toByteArray());
     restoreState(settings.value("state").toByteArray());
-    for (const auto &t : m_toggles) t.first->setChecked(settings.value("show/" + t.first->objectName(), m_options.*t.second).toBool());
+    for (const auto &t : m_toggles)
+        t.first->setChecked(settings.value("show/" + t.first->objectName(), m_options.*t.second).toBool());
     m_options.colour = Colour(qBound(0, settings.value("colour", 0).toInt(), int(Colour::Speed)));
     m_colours->blockSignals(true);
     m_colours->setCurrentIndex(m_colours->findData(int(m_options.colour)));
@@ -134,14 +136,16 @@ void Window::onLoaded()
     bool frames = false;
     for (const BodyInfo &b : infos) {
         frames = frames || b.frames;
-        for (size_t i = 0; i < b.rest.size(); ++i) lo[int(i % 3)] = qMin(lo[int(i % 3)], b.rest[i]), hi[int(i % 3)] = qMax(hi[int(i % 3)], b.rest[i]);
+        for (size_t i = 0; i < b.rest.size(); ++i)
+            lo[int(i % 3)] = qMin(lo[int(i % 3)], b.rest[i]), hi[int(i % 3)] = qMax(hi[int(i % 3)], b.rest[i]);
     }
     m_shared = Camera();
     m_shared.fit(lo, hi);
     const Vec3 view = m_session->view();
     if (view != Vec3{}) m_shared.look(QVector3D(float(view[0]), float(view[1]), float(view[2])));
     m_frames->setEnabled(frames);
-    m_frames->setToolTip(frames ? "Axes of the active frames, stretched and sheared as they are" : "No body of this scene has frames");
+    m_frames->setToolTip(frames ? "Axes of the active frames, stretched and sheared as they are"
+                                : "No body of this scene has frames");
     std::vector<QColor> lines;
     for (size_t i = 0; i < infos.size(); ++i) {
         lines.push_back(bodyColour(infos, i));
@@ -161,7 +165,10 @@ void Window::onLoaded()
     const struct {
         const char *title;
         bool log;
-    } plots[] = { { "error against the reference, mm", false }, { "active coefficients", true }, { "step, ms CPU", true }, { "elastic + kinetic energy, J", false } };
+    } plots[] = { { "error against the reference, mm", false },
+                  { "active coefficients", true },
+                  { "step, ms CPU", true },
+                  { "elastic + kinetic energy, J", false } };
     for (const auto &p : plots) {
         m_plots.push_back(new Plot(p.title, p.log, lines, m_plotBox));
         m_plotBox->layout()->addWidget(m_plots.back());
@@ -258,7 +265,8 @@ bool Window::saveScreenshot(const QString &path)
 void Window::takePicture()
 {
     const SnapshotPtr shot = m_session->current();
-    const QString path = QFileInfo(QString("pliant-%1.png").arg(shot ? qulonglong(shot->step) : 0, 6, 10, QChar('0'))).absoluteFilePath();
+    const QString path = QFileInfo(QString("pliant-%1.png").arg(shot ? qulonglong(shot->step) : 0, 6, 10, QChar('0')))
+                             .absoluteFilePath();
     m_status->setText((saveScreenshot(path) ? "wrote " : "could not write ") + path);
 }
 
@@ -315,7 +323,8 @@ void Window::keyPressEvent(QKeyEvent *e)
     case Qt::Key_R: control ? open(m_path) : m_session->reset(); break;
     case Qt::Key_O:
         if (control) {
-            const QString scene = QFileDialog::getOpenFileName(this, "Open a scene", QFileInfo(m_path).path(), "Scenes (*.scn)");
+            const QString scene =
+                QFileDialog::getOpenFileName(this, "Open a scene", QFileInfo(m_path).path(), "Scenes (*.scn)");
             if (!scene.isEmpty()) open(scene);
         }
         break;

@@ -29,14 +29,15 @@ struct BenchResult {
     int frames = 0, panes = 0;
     size_t triangles = 0; ///< of all panes
     double wall = 0;      ///< everything, the rasteriser of software OpenGL included
-    double paint = 0;     ///< CPU of the window's thread while panes paint: ours, Qt's text and OpenGL's part in this thread
-    double pack = 0;      ///< CPU of what is ours alone: normals, colours, vertices
+    double paint =
+        0;           ///< CPU of the window's thread while panes paint: ours, Qt's text and OpenGL's part in this thread
+    double pack = 0; ///< CPU of what is ours alone: normals, colours, vertices
 };
 
 class Window : public QMainWindow
 {
     Q_OBJECT
-public:
+  public:
     explicit Window(const QString &scene);
     ~Window() override;
     Session *session() { return m_session.get(); }
@@ -48,11 +49,11 @@ public:
     BenchResult bench(int frames); ///< every picture with new positions in every pane
     const std::vector<Plot *> &plots() const { return m_plots; }
 
-protected:
+  protected:
     void keyPressEvent(QKeyEvent *e) override;
     void closeEvent(QCloseEvent *e) override;
 
-private:
+  private:
     void open(const QString &scene);
     void buildControls();
     void buildShowMenu(QToolBar *bar);
@@ -71,7 +72,8 @@ private:
     void takePicture();
     void flip(bool ViewOptions::*flag);
     QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key = {});
-    QSlider *addSlider(const QString &name, const QString &tip, double start, double low, double high, const std::function<void(double)> &changed);
+    QSlider *addSlider(const QString &name, const QString &tip, double start, double low, double high,
+                       const std::function<void(double)> &changed);
 
     QString m_path;
     std::unique_ptr<Session> m_session;

@@ -8,7 +8,8 @@ extern "C" {
 #include "base/loop.h"
 }
 
-namespace {
+namespace
+{
 
 struct PoolDeleter {
     void operator()(PliPool *p) const { pli_pool_destroy(p); }
@@ -33,7 +34,9 @@ void visit(PliIndex first, PliIndex last, int worker, void *arg)
 
 } // namespace
 
-class PoolOf : public ::testing::TestWithParam<int> {};
+class PoolOf : public ::testing::TestWithParam<int>
+{
+};
 
 TEST_P(PoolOf, RunsEveryItemExactlyOnceInBlocksOfTheGrain)
 {
@@ -47,7 +50,8 @@ TEST_P(PoolOf, RunsEveryItemExactlyOnceInBlocksOfTheGrain)
             Visits v(count, grain, GetParam());
             host.parallel_for(visit, &v, count, grain, host.parallel_user);
             EXPECT_EQ(v.bad_blocks, 0);
-            for (PliIndex i = 0; i < count; ++i) ASSERT_EQ(v.count[i], 1) << "item " << i << " of " << count << ", grain " << grain;
+            for (PliIndex i = 0; i < count; ++i)
+                ASSERT_EQ(v.count[i], 1) << "item " << i << " of " << count << ", grain " << grain;
         }
 }
 

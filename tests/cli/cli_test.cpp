@@ -10,11 +10,12 @@
 #include <sstream>
 
 extern "C" {
-#include "cli/json.h"
-#include "cli/table.h"
+#include "output/json.h"
+#include "output/table.h"
 }
 
-namespace {
+namespace
+{
 
 struct Output {
     int code;
@@ -111,8 +112,9 @@ TEST(Json, NestsAndClosesWhatIsOpen)
         pli_json_integer(j, nullptr, INT64_MIN);
         // the array and the root are left to close
     });
-    EXPECT_EQ(text, "{\n  \"schema\": 1,\n  \"empty\": [],\n  \"items\": [\n    {\"a\": true, \"h\": \"0000000000000abc\"},\n"
-                    "    -9223372036854775808\n  ]\n}\n");
+    EXPECT_EQ(text,
+              "{\n  \"schema\": 1,\n  \"empty\": [],\n  \"items\": [\n    {\"a\": true, \"h\": \"0000000000000abc\"},\n"
+              "    -9223372036854775808\n  ]\n}\n");
 }
 
 TEST(Json, KeepsTheOldFileWhenTheNewOneFails)
@@ -172,8 +174,8 @@ TEST(Command, HelpAndVersion)
 
 TEST(Command, BadCommandLinesEndWithTwoAndOneSentence)
 {
-    for (const char *args : { "", "bogus", "help bogus", "verify bogus", "verify --bogus", "verify --json", "bench bogus",
-                              "bench --json", "bench --json=", "verify --only no-such-case-anywhere" }) {
+    for (const char *args : { "", "bogus", "help bogus", "verify bogus", "verify --bogus", "verify --json",
+                              "bench bogus", "bench --json", "bench --json=", "verify --only no-such-case-anywhere" }) {
         EXPECT_EQ(run(args).code, 2) << args;
         EXPECT_EQ(run(args).text, "") << args << ": nothing on standard output";
     }

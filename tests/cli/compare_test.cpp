@@ -14,7 +14,8 @@
 
 #include <pliant/mesh.h>
 
-namespace {
+namespace
+{
 
 namespace fs = std::filesystem;
 
@@ -55,29 +56,37 @@ struct CompareCommand : testing::Test {
     static std::string body(const std::string &name, const std::string &model, const std::string &more = "")
     {
         return "<Node name='" + name + "'>" + model +
-               "<MechanicalObject position='@model.position'/><BoxROI name='held' position='@model.position' box='-1 -1 -1 0.001 1 1'/>"
+               "<MechanicalObject position='@model.position'/><BoxROI name='held' position='@model.position' box='-1 "
+               "-1 -1 0.001 1 1'/>"
                "<FixedProjectiveConstraint indices='@held.indices'/><AdaptiveSolver/>"
-               "<SphereTool radius='0.03' position='0.15 0.14 0.05' keyTimes='0 0.1' movements='0 0 0  0 -0.03 0'/>" + more + "</Node>\n";
+               "<SphereTool radius='0.03' position='0.15 0.14 0.05' keyTimes='0 0.1' movements='0 0 0  0 -0.03 0'/>" +
+               more + "</Node>\n";
     }
     static std::string fem(int n, const std::string &more = "", int skin = 4)
     {
-        return "<FemModel name='model' filename='box" + std::to_string(n) + ".msh' skin='skin" + std::to_string(skin) + ".obj' youngModulus='20000' damping='0.002' " + more + "/>";
+        return "<FemModel name='model' filename='box" + std::to_string(n) + ".msh' skin='skin" + std::to_string(skin) +
+               ".obj' youngModulus='20000' damping='0.002' " + more + "/>";
     }
     static std::string monitor() { return "<ComparisonMonitor reference='@Fine/model' steps='30' title='Boxes'/>\n"; }
     static std::string usual()
     {
         return monitor() + body("Fine", fem(4)) + body("Coarse", fem(1)) +
-               body("Lod", "<TetLodModel name='model' filenames='box1.msh box2.msh box4.msh' skin='skin4.obj' threshold='0.05' youngModulus='20000' damping='0.002'/>");
+               body("Lod", "<TetLodModel name='model' filenames='box1.msh box2.msh box4.msh' skin='skin4.obj' "
+                           "threshold='0.05' youngModulus='20000' damping='0.002'/>");
     }
     std::string scene(const std::string &inside) const
     {
-        std::ofstream(file("scene.scn")) << "<Node name='root' dt='0.01' gravity='0 0 0'><DefaultAnimationLoop/>\n" << inside << "</Node>\n";
+        std::ofstream(file("scene.scn")) << "<Node name='root' dt='0.01' gravity='0 0 0'><DefaultAnimationLoop/>\n"
+                                         << inside << "</Node>\n";
         return file("scene.scn");
     }
     Output run(const std::string &args, const std::string &before = "") const
     {
         Output o{ -1, "" };
-        FILE *pipe = popen(("cd '" + dir + "'; " + before + " " PLIANT_BINARY_DIR "/bin/pliant compare --repeat 1 " + args + " 2>&1").c_str(), "r");
+        FILE *pipe = popen(
+            ("cd '" + dir + "'; " + before + " " PLIANT_BINARY_DIR "/bin/pliant compare --repeat 1 " + args + " 2>&1")
+                .c_str(),
+            "r");
         if (!pipe) return o;
         char part[4096];
         for (size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) o.text.append(part, n);
@@ -91,7 +100,8 @@ struct CompareCommand : testing::Test {
 /// Everything but times and the date.
 std::string lasting(const std::string &json)
 {
-    const std::regex times("\"(ms_[a-z0-9]+|speedup|run_low|run_high|wall_over_cpu|on_front|command|date)\": *[^,\\n]*,?");
+    const std::regex times(
+        "\"(ms_[a-z0-9]+|speedup|run_low|run_high|wall_over_cpu|on_front|command|date)\": *[^,\\n]*,?");
     return std::regex_replace(json, times, "");
 }
 
@@ -110,8 +120,9 @@ TEST_F(CompareCommand, TwoRunsSayTheSame)
     EXPECT_NE(lasting(a).find("\"error_rms\""), std::string::npos);
     EXPECT_NE(lasting(a).find("\"hash\""), std::string::npos);
     EXPECT_NE(a.find("\"run_low\""), std::string::npos);
-    for (const char *key : { "schema", "bodies", "scheme", "status", "error_rms", "error_max", "dofs_mean", "dofs_max", "dofs_total", "ms_median", "ms_p99", "ms_max", "speedup",
-                             "pop_max", "energy_drift", "momentum_drift", "refined", "coarsened", "hash" })
+    for (const char *key : { "schema", "bodies", "scheme", "status", "error_rms", "error_max", "dofs_mean", "dofs_max",
+                             "dofs_total", "ms_median", "ms_p99", "ms_max", "speedup", "pop_max", "energy_drift",
+                             "momentum_drift", "refined", "coarsened", "hash" })
         EXPECT_NE(a.find("\"" + std::string(key) + "\":"), std::string::npos) << key;
 }
 
@@ -120,7 +131,8 @@ TEST_F(CompareCommand, ASweepIsACurve)
     const Output o = run(scene(usual()) + " --out a --sweep @Lod/model.threshold=0.02,0.2,2");
     ASSERT_EQ(o.code, 0) << o.text;
     const std::string csv = read_all(file("a/bodies.csv"));
-    for (const char *value : { "threshold=0.02", "threshold=0.2", "threshold=2" }) EXPECT_NE(csv.find(value), std::string::npos) << value;
+    for (const char *value : { "threshold=0.02", "threshold=0.2", "threshold=2" })
+        EXPECT_NE(csv.find(value), std::string::npos) << value;
     EXPECT_NE(read_all(file("a/report.html")).find("Lod threshold"), std::string::npos);
     EXPECT_EQ(run(scene(usual()) + " --out a --sweep @Lod/model.nothing=1,2").code, 2);
     EXPECT_EQ(run(scene(usual()) + " --out a --sweep @Nobody/model.threshold=1,2").code, 2);
@@ -135,14 +147,17 @@ TEST_F(CompareCommand, WithoutAReferenceItSaysSo)
     o = run(scene("<ComparisonMonitor reference='@Missing/model'/>" + body("Coarse", fem(1))) + " --out a");
     EXPECT_EQ(o.code, 2) << o.text;
     EXPECT_TRUE(has(o, "scene.scn:2: no reference")) << o.text;
-    o = run(scene(monitor() + body("Fine", "<FemModel name='model' filename='nowhere.msh'/>") + body("Coarse", fem(1))) + " --out a");
+    o = run(
+        scene(monitor() + body("Fine", "<FemModel name='model' filename='nowhere.msh'/>") + body("Coarse", fem(1))) +
+        " --out a");
     EXPECT_NE(o.code, 0);
     EXPECT_TRUE(has(o, "nowhere.msh")) << o.text;
 }
 
 TEST_F(CompareCommand, OtherSurfacesAndUnknownBodiesAreListedWithTheReason)
 {
-    const Output o = run(scene(usual() + body("Bare", fem(2, "", 2)) + body("New", "<LatticeModel name='model'/>")) + " --out a");
+    const Output o =
+        run(scene(usual() + body("Bare", fem(2, "", 2)) + body("New", "<LatticeModel name='model'/>")) + " --out a");
     EXPECT_EQ(o.code, 0) << o.text;
     EXPECT_TRUE(has(o, "Bare cannot do this scene: its surface has")) << o.text;
     EXPECT_TRUE(has(o, "New cannot do this scene: LatticeModel")) << o.text;
@@ -153,7 +168,8 @@ TEST_F(CompareCommand, OtherSurfacesAndUnknownBodiesAreListedWithTheReason)
 
 TEST_F(CompareCommand, WhoDivergesSaysWhenAndTheOthersComplete)
 {
-    const Output o = run(scene(usual() + body("Wild", fem(2), "<ConstantForceField indices='44' forces='1e200 0 0'/>")) + " --out a");
+    const Output o = run(
+        scene(usual() + body("Wild", fem(2), "<ConstantForceField indices='44' forces='1e200 0 0'/>")) + " --out a");
     EXPECT_EQ(o.code, 5) << o.text;
     EXPECT_TRUE(std::regex_search(o.text, std::regex("Wild diverged at t = [0-9.]+ s: "))) << o.text;
     const std::string json = read_all(file("a/compare.json"));
@@ -199,7 +215,8 @@ TEST_F(CompareCommand, AFullDiskLosesNothing)
     EXPECT_TRUE(has(o, "ms/step")) << "the table was printed all the same: " << o.text;
     EXPECT_EQ(read_all(file("a/report.html")), before) << "the old report is whole";
     EXPECT_NE(read_all(file("a/compare.json")).find("\"bodies\""), std::string::npos);
-    for (const auto &entry : fs::directory_iterator(file("a"))) EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << "left behind: " << entry.path();
+    for (const auto &entry : fs::directory_iterator(file("a")))
+        EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << "left behind: " << entry.path();
     // through a link: a device must be written, never replaced by a file
     fs::create_symlink("/dev/full", file("full.json"));
     const Output full = run(s + " --out a --json full.json");

@@ -5,7 +5,7 @@
 #include <string>
 
 extern "C" {
-#include "cli/verify.h"
+#include "evidence/verify.h"
 }
 
 TEST(Verdict, WithinIsInclusiveAndNaNNeverPasses)

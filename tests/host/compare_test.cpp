@@ -11,7 +11,8 @@
 
 using namespace pli_test;
 
-namespace {
+namespace
+{
 
 const PliIndex points = 27; // of a 2 x 2 x 2 box
 
@@ -77,7 +78,8 @@ TEST(Compare, AFinerSteppedBodyIsCloserThanACoarserOne)
         all[k]->fixed = true;
         all[k]->damping = 0.005;
         all[k]->name = "box " + std::to_string(cells[k]);
-        all[k]->skin = { std::vector<double>(skin->x, skin->x + 3 * skin->point_count), std::vector<double>(skin->tris, skin->tris + 3 * skin->tri_count) };
+        all[k]->skin = { std::vector<double>(skin->x, skin->x + 3 * skin->point_count),
+                         std::vector<double>(skin->tris, skin->tris + 3 * skin->tri_count) };
     }
     Comparison c = compare({ &reference, &middle, &coarse }, 40, nullptr, 2);
     ASSERT_TRUE(c);
@@ -115,7 +117,8 @@ TEST(Compare, AFreeSpinningBodyKeepsMomentumAndEnergy)
     ASSERT_TRUE(c);
     EXPECT_LT(c->outcome[0].momentum_drift, 1e-10);
     EXPECT_LT(c->outcome[0].energy_drift, 1e-2);
-    EXPECT_EQ(c->outcome[0].energy_drift, std::max(c->outcome[0].energy_drift, c->outcome[0].energy_loss)); // undamped: a loss is a drift
+    EXPECT_EQ(c->outcome[0].energy_drift,
+              std::max(c->outcome[0].energy_drift, c->outcome[0].energy_loss)); // undamped: a loss is a drift
 }
 
 TEST(Compare, EnergyAndMomentumOutOfNowhereAreSeen)
@@ -168,14 +171,16 @@ TEST(Compare, ToolForcesAndTheErrorNearTheToolAreMeasured)
     PliTool ball = {};
     ball.shape = PLI_TOOL_SPHERE;
     ball.position[0] = ball.position[1] = ball.position[2] = 0.0; // at a corner
-    ball.radius = 0.3;                                           // near: within 0.6 of it, so the corner and 6 others
+    ball.radius = 0.3;                                            // near: within 0.6 of it, so the corner and 6 others
     Box reference = gliding("reference", 0.0, 0.0, 0.0), other = gliding("other", 0.0, 0.0, 0.0);
     reference.tools = other.tools = { ball };
     reference.move = [](const double *rest, double time, double *x) {
-        for (PliIndex i = 0; i < 3 * points; ++i) x[i] = rest[i] + (i == 3 * points - 1 ? time : 0.0); // far corner only: 1 m/s
+        for (PliIndex i = 0; i < 3 * points; ++i)
+            x[i] = rest[i] + (i == 3 * points - 1 ? time : 0.0); // far corner only: 1 m/s
     };
     other.move = [](const double *rest, double time, double *x) {
-        for (PliIndex i = 0; i < 3 * points; ++i) x[i] = rest[i] + (i == 3 * points - 1 ? 2.0 * time : 0.0) + (i == 0 ? 0.5 * time : 0.0);
+        for (PliIndex i = 0; i < 3 * points; ++i)
+            x[i] = rest[i] + (i == 3 * points - 1 ? 2.0 * time : 0.0) + (i == 0 ? 0.5 * time : 0.0);
     };
     reference.drive = [](int step, PliTool *tools) { tools[0].force[1] = step; };
     other.drive = [](int step, PliTool *tools) { tools[0].force[1] = step, tools[0].force[0] = 2.0; };
@@ -192,7 +197,8 @@ TEST(Compare, ToolForcesAndTheErrorNearTheToolAreMeasured)
 
 TEST(Compare, ABodyThatDivergesSaysWhenAndTheOthersComplete)
 {
-    Box reference = gliding("reference", 1, 0, 0), wild = gliding("wild", 1, 0, 0), calm = gliding("calm", 1, 0, 0), lost = gliding("lost", 1, 0, 0);
+    Box reference = gliding("reference", 1, 0, 0), wild = gliding("wild", 1, 0, 0), calm = gliding("calm", 1, 0, 0),
+        lost = gliding("lost", 1, 0, 0);
     wild.fail_at = 7;
     lost.move = [](const double *rest, double time, double *x) {
         for (PliIndex i = 0; i < 3 * points; ++i) x[i] = time > 0.105 ? NAN : rest[i];
@@ -216,8 +222,8 @@ TEST(Compare, ABodyThatDivergesSaysWhenAndTheOthersComplete)
 
 TEST(Compare, WhoCannotTakePartSaysWhy)
 {
-    Box reference = gliding("reference", 1, 0, 0), never = gliding("never", 1, 0, 0), other = gliding("other", 1, 0, 0), moved = gliding("moved", 1, 0, 0),
-        armed = gliding("armed", 1, 0, 0);
+    Box reference = gliding("reference", 1, 0, 0), never = gliding("never", 1, 0, 0), other = gliding("other", 1, 0, 0),
+        moved = gliding("moved", 1, 0, 0), armed = gliding("armed", 1, 0, 0);
     never.unable = "springs need a closed surface";
     other.cells[0] = 3;
     other.move = nullptr;
@@ -257,8 +263,7 @@ TEST(Compare, WithoutAReferenceThereIsNoComparison)
 void burn(double ms)
 {
     const double end = pli_cpu_ms() + ms;
-    while (pli_cpu_ms() < end) {
-    }
+    while (pli_cpu_ms() < end) {}
 }
 
 TEST(Compare, TimesAreThoseOfTheStepsAlone)

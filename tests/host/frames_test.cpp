@@ -2,8 +2,8 @@
 #include "host/host_scene.h"
 
 extern "C" {
-#include "host/bodies.h"
-#include "host/own.h"
+#include "host/components/bodies.h"
+#include "host/components/components.h"
 }
 
 #include <cmath>
@@ -17,11 +17,15 @@ namespace
 const std::string box_points = "0 0 0  1 0 0  1 1 0  0 1 0  0 0 1  1 0 1  1 1 1  0 1 1";
 const std::string box_quads = "0 3 2 1  4 5 6 7  0 1 5 4  2 3 7 6  1 2 6 5  3 0 4 7";
 
-std::string frames(const std::string &attributes, const std::string &more = "", const std::string &quads = box_quads, const std::string &root = "gravity=\"0 -9.81 0\"")
+std::string frames(const std::string &attributes, const std::string &more = "", const std::string &quads = box_quads,
+                   const std::string &root = "gravity=\"0 -9.81 0\"")
 {
-    return "<Node name=\"root\" dt=\"0.01\" " + root + "><DefaultAnimationLoop/><Node name=\"body\"><MeshTopology name=\"mesh\" position=\"" + box_points + "\" quads=\"" + quads +
-           "\"/><FramesModel name=\"model\" mesh=\"@mesh\" frames=\"4\" resolution=\"8\" youngModulus=\"1e6\" " + attributes +
-           "/><AdaptiveSolver/><MechanicalObject name=\"dofs\" position=\"@model.position\"/>" + more + "</Node></Node>";
+    return "<Node name=\"root\" dt=\"0.01\" " + root +
+           "><DefaultAnimationLoop/><Node name=\"body\"><MeshTopology name=\"mesh\" position=\"" + box_points +
+           "\" quads=\"" + quads +
+           "\"/><FramesModel name=\"model\" mesh=\"@mesh\" frames=\"4\" resolution=\"8\" youngModulus=\"1e6\" " +
+           attributes + "/><AdaptiveSolver/><MechanicalObject name=\"dofs\" position=\"@model.position\"/>" + more +
+           "</Node></Node>";
 }
 
 /// A body of no stiffness.
@@ -63,23 +67,27 @@ TEST(FramesModel, FallsFreelyOnOneFrame)
 TEST(FramesModel, RegionsOfPlacesHoldWholeFrames)
 {
     HostScene s(frames("anchors=\"0.5 0 0.5  0.5 1 0.5\"",
-                       "<BoxROI name=\"roi\" position=\"@model.places\" box=\"-1 -0.01 -1 2 0.2 2\"/><FixedProjectiveConstraint indices=\"@roi.indices\"/>"));
+                       "<BoxROI name=\"roi\" position=\"@model.places\" box=\"-1 -0.01 -1 "
+                       "2 0.2 2\"/><FixedProjectiveConstraint indices=\"@roi.indices\"/>"));
     ASSERT_TRUE(s.good()) << s.findings();
     const PliSceneBody b = body_of(s);
     const double *rest = pli_body_rest(b.body);
     run(s, 30);
     for (int k = 0; k < 12; ++k) EXPECT_EQ(b.x[k], rest[k]) << "the anchored root moved";
     double moved = 0.0;
-    for (PliIndex k = 12; k < 3 * pli_body_dof_count(b.body); ++k) moved = std::fmax(moved, std::fabs(b.x[k] - rest[k]));
+    for (PliIndex k = 12; k < 3 * pli_body_dof_count(b.body); ++k)
+        moved = std::fmax(moved, std::fabs(b.x[k] - rest[k]));
     EXPECT_GT(moved, 1e-5) << "nothing sagged";
 }
 
 // Held coefficients are active at once: the skin that follows them alone must not stay with the root.
 TEST(FramesModel, SkinFollowsPinnedFramesFromTheFirstStep)
 {
-    HostScene s(frames("levelFrames=\"1 2 4\" anchors=\"0.5 0 0.5  0.5 1 0.5\"",
-                       "<FixedProjectiveConstraint indices=\"0 1 2 3 4 5 6\"/>"
-                       "<LinearMovementProjectiveConstraint indices=\"7\" keyTimes=\"0 1\" movements=\"0 0 0  0 0.5 0\"/>", box_quads, "gravity=\"0 0 0\""));
+    HostScene s(
+        frames("levelFrames=\"1 2 4\" anchors=\"0.5 0 0.5  0.5 1 0.5\"",
+               "<FixedProjectiveConstraint indices=\"0 1 2 3 4 5 6\"/>"
+               "<LinearMovementProjectiveConstraint indices=\"7\" keyTimes=\"0 1\" movements=\"0 0 0  0 0.5 0\"/>",
+               box_quads, "gravity=\"0 0 0\""));
     ASSERT_TRUE(s.good()) << s.findings();
     const PliSceneBody b = body_of(s);
     std::vector<double> skin(3 * pli_body_skin_count(b.body)), expected(skin.size());
@@ -117,15 +125,18 @@ TEST(FramesModel, RefusesBadInputWithOneSentence)
     for (const auto &c : cases) {
         HostScene s(c.scene);
         EXPECT_FALSE(s.good()) << c.sentence;
-        EXPECT_NE(s.findings().find(c.sentence), std::string::npos) << "wanted: " << c.sentence << "\ngot: " << s.findings();
+        EXPECT_NE(s.findings().find(c.sentence), std::string::npos)
+            << "wanted: " << c.sentence << "\ngot: " << s.findings();
     }
 }
 
 TEST(FramesModel, ForcesOnPassiveFramesWakeThem)
 {
     HostScene s(frames("anchors=\"0.5 0 0.5  0.5 1 0.5\"",
-                       "<FixedProjectiveConstraint indices=\"0 1 2 3\"/><Node name=\"probe\"><MechanicalObject position=\"0.5 1 0.5\"/><AdaptiveMapping map=\"embed\"/>"
-                       "<ConstantForceField indices=\"0\" forces=\"1000 0 0\"/></Node>", box_quads, "gravity=\"0 0 0\""));
+                       "<FixedProjectiveConstraint indices=\"0 1 2 3\"/><Node name=\"probe\"><MechanicalObject "
+                       "position=\"0.5 1 0.5\"/><AdaptiveMapping map=\"embed\"/>"
+                       "<ConstantForceField indices=\"0\" forces=\"1000 0 0\"/></Node>",
+                       box_quads, "gravity=\"0 0 0\""));
     ASSERT_TRUE(s.good()) << s.findings();
     const PliSceneBody b = body_of(s);
     run(s, 5);
@@ -135,7 +146,9 @@ TEST(FramesModel, ForcesOnPassiveFramesWakeThem)
 TEST(SkinTarget, DrawsTheSkinOntoAMovedCopy)
 {
     const std::string shifted = "0.2 0 0  1.2 0 0  1.2 1 0  0.2 1 0  0.2 0 1  1.2 0 1  1.2 1 1  0.2 1 1";
-    HostScene s(frames("massDamping=\"20\"", "<MeshTopology name=\"goal\" position=\"" + shifted + "\" quads=\"" + box_quads + "\"/><SkinTarget name=\"pull\" target=\"@goal\" match=\"index\" stiffness=\"1e5\"/>",
+    HostScene s(frames("massDamping=\"20\"",
+                       "<MeshTopology name=\"goal\" position=\"" + shifted + "\" quads=\"" + box_quads +
+                           "\"/><SkinTarget name=\"pull\" target=\"@goal\" match=\"index\" stiffness=\"1e5\"/>",
                        box_quads, "gravity=\"0 0 0\""));
     ASSERT_TRUE(s.good()) << s.findings();
     const PliSceneBody b = body_of(s);

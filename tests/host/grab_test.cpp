@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "host/bodies.h"
+#include "host/components/bodies.h"
 #include "host/host_scene.h"
 
 using namespace pliant_test;
@@ -30,7 +30,8 @@ struct Boxes {
             EXPECT_EQ(pli_mesh_write_msh(m, path.c_str(), nullptr), PLI_OK);
             pli_mesh_destroy(m);
             text += "<Node name='Body" + std::to_string(n) + "'><FemModel name='model' filename='" + path +
-                    "' youngModulus='2e4' poissonRatio='0.3' density='1000' " + model + "/><MechanicalObject name='dofs' position='@model.position'/>" + solver + "</Node>";
+                    "' youngModulus='2e4' poissonRatio='0.3' density='1000' " + model +
+                    "/><MechanicalObject name='dofs' position='@model.position'/>" + solver + "</Node>";
         }
         s = std::make_unique<HostScene>(text + "</Node>");
         EXPECT_TRUE(s->good()) << s->findings();
@@ -62,7 +63,8 @@ TEST(Grab, AFreeBodyGetsTheMomentumOfTheSpringOnEveryRoute)
     // one short step: the patch has hardly moved, so the impulse is stiffness x distance x dt, whatever the mesh
     const char *routes[][2] = { { "", "<AdaptiveSolver/>" },
                                 { "integrator='implicit'", "<AdaptiveSolver/>" },
-                                { "", "<EulerImplicitSolver/><CGLinearSolver iterations='200' tolerance='1e-12' threshold='1e-14'/><AdaptiveMass/><AdaptiveForceField/>" } };
+                                { "", "<EulerImplicitSolver/><CGLinearSolver iterations='200' tolerance='1e-12' "
+                                      "threshold='1e-14'/><AdaptiveMass/><AdaptiveForceField/>" } };
     for (const auto &route : routes) {
         Boxes b(route[0], route[1]);
         PliGrip g = grip();

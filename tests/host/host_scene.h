@@ -13,22 +13,25 @@
 #include <vector>
 
 extern "C" {
-#include "host/component.h"
-#include "host/own.h"
-#include "host/scene.h"
-#include "host/simulation.h"
+#include "host/graph/component.h"
+#include "host/components/components.h"
+#include "host/graph/scene.h"
+#include "host/graph/simulation.h"
 }
 #include "support/fixture.h"
 
-namespace pliant_test {
+namespace pliant_test
+{
 
 /// A directory of its own, gone at the end.
-class Folder {
-public:
+class Folder
+{
+  public:
     Folder()
     {
         static int number = 0;
-        m_path = std::filesystem::path(testing::TempDir()) / ("pliant_host_" + std::to_string(getpid()) + "_" + std::to_string(number++));
+        m_path = std::filesystem::path(testing::TempDir()) /
+                 ("pliant_host_" + std::to_string(getpid()) + "_" + std::to_string(number++));
         std::filesystem::create_directories(m_path);
     }
     ~Folder() { std::filesystem::remove_all(m_path); }
@@ -40,18 +43,21 @@ public:
     }
     std::string path(const std::string &name) const { return (m_path / name).string(); }
 
-private:
+  private:
     std::filesystem::path m_path;
 };
 
-class HostScene {
-public:
-    explicit HostScene(const std::string &text, PliSceneDef def = pli_scene_default(), const std::string &path = "test.scn")
+class HostScene
+{
+  public:
+    explicit HostScene(const std::string &text, PliSceneDef def = pli_scene_default(),
+                       const std::string &path = "test.scn")
     {
         m_host.quiet = true;
         scene = pli_scene_parse(&m_host.host, text.data(), text.size(), path.c_str(), &def, &status);
     }
-    struct FromFile {};
+    struct FromFile {
+    };
     HostScene(FromFile, const std::string &path, PliSceneDef def = pli_scene_default())
     {
         m_host.quiet = true;
@@ -72,7 +78,8 @@ public:
         for (size_t i = 0; scene && i < scene->report.count; ++i) {
             const PliFinding &f = scene->report.finding[i];
             if (f.severity < least) continue;
-            all += std::string(f.file ? f.file : "") + ":" + std::to_string(f.line) + ": " + f.component + ": " + f.text + "\n";
+            all += std::string(f.file ? f.file : "") + ":" + std::to_string(f.line) + ": " + f.component + ": " +
+                   f.text + "\n";
         }
         return all;
     }
@@ -103,7 +110,7 @@ public:
         for (int i = 0; i < count; ++i) ASSERT_EQ(pli_scene_step(scene, &err), PLI_OK) << err.text;
     }
 
-private:
+  private:
     WatchedHost m_host;
 };
 

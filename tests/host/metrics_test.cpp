@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "host/metrics.h"
+#include "host/components/metrics.h"
 #include "surface/triangle_tree.h"
 
-namespace {
+namespace
+{
 
 const PliHost host = pli_host_default();
 
@@ -103,14 +104,16 @@ TEST(Metrics, TreeGivesTheBruteForceDistance)
     Tree tree(pli_triangle_tree_create(&host, s.x.data(), s.points(), s.tris.data(), s.count()));
     ASSERT_TRUE(tree);
     std::vector<double> moved = s.x;
-    for (size_t k = 0; k < moved.size(); k += 3) moved[k] += 0.3 * moved[k + 2] * moved[k + 2], moved[k + 1] += 0.2 * moved[k];
+    for (size_t k = 0; k < moved.size(); k += 3)
+        moved[k] += 0.3 * moved[k + 2] * moved[k + 2], moved[k + 1] += 0.2 * moved[k];
     pli_triangle_tree_refit(tree.get(), moved.data());
     uint64_t seed = 9;
     for (int trial = 0; trial < 300; ++trial) {
         double p[3], best = INFINITY;
         for (double &v : p) v = pli_random_unit(&seed) * 1.6 - 0.3;
         for (PliIndex t = 0; t < s.count(); ++t)
-            best = std::min(best, pli_distance_to_triangle(p, &moved[3 * s.tris[3 * t]], &moved[3 * s.tris[3 * t + 1]], &moved[3 * s.tris[3 * t + 2]]));
+            best = std::min(best, pli_distance_to_triangle(p, &moved[3 * s.tris[3 * t]], &moved[3 * s.tris[3 * t + 1]],
+                                                           &moved[3 * s.tris[3 * t + 2]]));
         EXPECT_DOUBLE_EQ(pli_triangle_tree_distance(tree.get(), p, 1e9), best);
         EXPECT_DOUBLE_EQ(pli_triangle_tree_distance(tree.get(), p, 0.5 * best), 0.5 * best);
     }

@@ -6,21 +6,23 @@
 #include <set>
 
 extern "C" {
-#include "host/record.h"
+#include "host/compare/record.h"
 }
 
 using namespace pliant_test;
 
-namespace {
-
+namespace
+{
 
 // Two tetrahedra in a file: what a model reads does not depend on components that are initialised later.
-const char *msh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 0.1 0 0\n3 0 0.1 0\n4 0 0 0.1\n5 0.1 0.1 0.1\n$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 2 3 4 5\n$EndElements\n";
+const char *msh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 0.1 0 0\n3 0 0.1 0\n4 0 0 0.1\n5 0.1 "
+                  "0.1 0.1\n$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 2 3 4 5\n$EndElements\n";
 
 std::string model(const std::string &more, const std::string &attributes = "")
 {
-    return node(R"(<MeshGmshLoader name="l" filename="m.msh"/><FemModel name="model" src="@l" youngModulus="1e4" poissonRatio="0.3" )" + attributes +
-                R"(/><MechanicalObject name="dofs" position="@model.position"/>)" + more);
+    return node(
+        R"(<MeshGmshLoader name="l" filename="m.msh"/><FemModel name="model" src="@l" youngModulus="1e4" poissonRatio="0.3" )" +
+        attributes + R"(/><MechanicalObject name="dofs" position="@model.position"/>)" + more);
 }
 
 struct ModelScene {
@@ -49,23 +51,34 @@ TEST(Models, PublishTheirPointsAndSkin)
 
 TEST(Models, EveryWayToGiveAMesh)
 {
-    const char *ways[] = { R"(<FemModel name="model" filename="m.msh"/>)", R"(<MeshGmshLoader name="l" filename="m.msh"/><FemModel name="model" mesh="@l"/>)",
+    const char *ways[] = { R"(<FemModel name="model" filename="m.msh"/>)",
+                           R"(<MeshGmshLoader name="l" filename="m.msh"/><FemModel name="model" mesh="@l"/>)",
                            R"(<FemModel name="model" mesh="@l"/><MeshGmshLoader name="l" filename="m.msh"/>)",
-                           R"(<TetLodModel name="model" filenames="m.msh"/>)", R"(<MeshGmshLoader name="l" filename="m.msh"/><TetLodModel name="model" levels="@l"/>)" };
+                           R"(<TetLodModel name="model" filenames="m.msh"/>)",
+                           R"(<MeshGmshLoader name="l" filename="m.msh"/><TetLodModel name="model" levels="@l"/>)" };
     for (const char *way : ways) {
-        ModelScene s(node(std::string(way) + R"(<AdaptiveSolver/><MechanicalObject name="dofs" position="@model.position"/>)"));
+        ModelScene s(
+            node(std::string(way) + R"(<AdaptiveSolver/><MechanicalObject name="dofs" position="@model.position"/>)"));
         ASSERT_TRUE(s->good()) << way << s->findings();
         EXPECT_EQ(s->state("dofs")->count, 5u);
     }
-    const char *none[] = { "<FemModel/>", "<TetLodModel/>", R"(<FemModel filename="gone.msh"/>)", R"(<TetLodModel filenames="m.msh gone.msh"/>)", R"(<FemModel filename="m.msh" youngModulus="-1"/>)",
+    const char *none[] = { "<FemModel/>",
+                           "<TetLodModel/>",
+                           R"(<FemModel filename="gone.msh"/>)",
+                           R"(<TetLodModel filenames="m.msh gone.msh"/>)",
+                           R"(<FemModel filename="m.msh" youngModulus="-1"/>)",
                            R"(<FemModel filename="m.msh" law="rubber"/>)" };
     for (const char *way : none) EXPECT_FALSE(ModelScene(node(way))->good()) << way;
 }
 
 TEST(Models, FreeFallInBothRoutes)
 {
-    const char *routes[] = { "<AdaptiveSolver/>", R"(<EulerImplicitSolver/><CGLinearSolver tolerance="1e-14" threshold="1e-40" iterations="200"/><AdaptiveForceField/><AdaptiveMass/><AdaptiveMask/>)",
-                             R"(<EulerImplicitSolver/><SparseLDLSolver/><AdaptiveMass/><AdaptiveForceField/>)", R"(<EulerExplicitSolver/><AdaptiveForceField/><AdaptiveMass/>)" };
+    const char *routes[] = {
+        "<AdaptiveSolver/>",
+        R"(<EulerImplicitSolver/><CGLinearSolver tolerance="1e-14" threshold="1e-40" iterations="200"/><AdaptiveForceField/><AdaptiveMass/><AdaptiveMask/>)",
+        R"(<EulerImplicitSolver/><SparseLDLSolver/><AdaptiveMass/><AdaptiveForceField/>)",
+        R"(<EulerExplicitSolver/><AdaptiveForceField/><AdaptiveMass/>)"
+    };
     for (const char *route : routes) {
         ModelScene s(model(route, "courant=\"0.5\""));
         ASSERT_TRUE(s->good()) << route << s->findings();
@@ -81,9 +94,12 @@ TEST(Models, FreeFallInBothRoutes)
 TEST(Models, StagesGiveTheSameMotionWithEverySolver)
 {
     std::vector<double> x[2];
-    const char *solver[2] = { R"(<CGLinearSolver tolerance="1e-15" threshold="1e-40" iterations="500"/>)", "<SparseLDLSolver/>" };
+    const char *solver[2] = { R"(<CGLinearSolver tolerance="1e-15" threshold="1e-40" iterations="500"/>)",
+                              "<SparseLDLSolver/>" };
     for (int k = 0; k < 2; ++k) {
-        ModelScene s(model(std::string("<EulerImplicitSolver/>") + solver[k] + R"(<AdaptiveForceField/><AdaptiveMass/><FixedProjectiveConstraint indices="0 1 2"/>)", "law=\"corotational\""));
+        ModelScene s(model(std::string("<EulerImplicitSolver/>") + solver[k] +
+                               R"(<AdaptiveForceField/><AdaptiveMass/><FixedProjectiveConstraint indices="0 1 2"/>)",
+                           "law=\"corotational\""));
         ASSERT_TRUE(s->good()) << s->findings();
         s->step(20);
         x[k].assign(s->state("dofs")->x, s->state("dofs")->x + 15);
@@ -108,13 +124,18 @@ TEST(Models, OneBodyIsSteppedOnce)
 
 TEST(Models, SayWhatIsMissing)
 {
-    ModelScene size(node(R"(<FemModel name="model" filename="m.msh"/><AdaptiveSolver/><MechanicalObject position="0 0 0"/>)"));
-    EXPECT_NE(size->findings().find("has 1 points, and this body 5 coefficients: give it position=\"@model.position\""), std::string::npos) << size->findings();
+    ModelScene size(
+        node(R"(<FemModel name="model" filename="m.msh"/><AdaptiveSolver/><MechanicalObject position="0 0 0"/>)"));
+    EXPECT_NE(size->findings().find("has 1 points, and this body 5 coefficients: give it position=\"@model.position\""),
+              std::string::npos)
+        << size->findings();
     ModelScene lost(node("<AdaptiveSolver/>"));
     EXPECT_NE(lost->findings().find("finds no model"), std::string::npos) << lost->findings();
-    ModelScene partial(model(R"(<AdaptiveSolver/><PartialFixedProjectiveConstraint indices="0" fixedDirections="1 0 0"/>)"));
+    ModelScene partial(
+        model(R"(<AdaptiveSolver/><PartialFixedProjectiveConstraint indices="0" fixedDirections="1 0 0"/>)"));
     EXPECT_NE(partial->findings().find("only some directions"), std::string::npos) << partial->findings();
-    ModelScene tool(model(R"(<EulerImplicitSolver/><CGLinearSolver/><AdaptiveForceField/><AdaptiveMass/><SphereTool/>)"));
+    ModelScene tool(
+        model(R"(<EulerImplicitSolver/><CGLinearSolver/><AdaptiveForceField/><AdaptiveMass/><SphereTool/>)"));
     EXPECT_NE(tool->findings().find("act inside AdaptiveSolver only"), std::string::npos) << tool->findings();
 }
 
@@ -137,7 +158,8 @@ TEST(Models, OtherForcesReachTheBody)
 
 TEST(Models, EmbeddedPointsFollow)
 {
-    ModelScene s(model(R"(<AdaptiveSolver/><FixedProjectiveConstraint fixAll="1"/><Node name="in"><MechanicalObject name="points" position="0.02 0.02 0.02  0.09 0.08 0.09"/><AdaptiveMapping/></Node>)"));
+    ModelScene s(model(
+        R"(<AdaptiveSolver/><FixedProjectiveConstraint fixAll="1"/><Node name="in"><MechanicalObject name="points" position="0.02 0.02 0.02  0.09 0.08 0.09"/><AdaptiveMapping/></Node>)"));
     ASSERT_TRUE(s->good()) << s->findings();
     PliMech *m = s->state("dofs"), *p = s->state("in/points");
     for (PliIndex i = 0; i < m->count; ++i) m->x[3 * i] += 0.5 + m->x[3 * i + 1];
@@ -149,7 +171,8 @@ TEST(Models, EmbeddedPointsFollow)
 TEST(Tools, FollowTheirKeysAndFeelTheBody)
 {
     ModelScene s(model(R"(<AdaptiveSolver/><FixedProjectiveConstraint indices="0 1 2"/>
-        <SphereTool name="ball" radius="0.05" position="0.1 0.1 0.2" keyTimes="0 0.1" movements="0 0 0  0 0 -0.08" stiffness="1e6"/>)", "massDamping=\"20\""));
+        <SphereTool name="ball" radius="0.05" position="0.1 0.1 0.2" keyTimes="0 0.1" movements="0 0 0  0 0 -0.08" stiffness="1e6"/>)",
+                       "massDamping=\"20\""));
     ASSERT_TRUE(s->good()) << s->findings();
     s->scene->dt = 0.001;
     const PliModel *m = pli_model_self(s->object("model"));
@@ -163,7 +186,8 @@ TEST(Tools, FollowTheirKeysAndFeelTheBody)
 TEST(Tools, FeelTheBody)
 {
     ModelScene s(model(R"(<AdaptiveSolver/><FixedProjectiveConstraint indices="0 1 2"/>
-        <PlaneTool name="lid" normal="0 0 -1" position="0 0 0.11" keyTimes="0 0.05" movements="0 0 0  0 0 -0.02"/>)", "massDamping=\"20\""));
+        <PlaneTool name="lid" normal="0 0 -1" position="0 0 0.11" keyTimes="0 0.05" movements="0 0 0  0 0 -0.02"/>)",
+                       "massDamping=\"20\""));
     ASSERT_TRUE(s->good()) << s->findings();
     s->scene->dt = 0.001;
     s->step(150);
@@ -173,13 +197,16 @@ TEST(Tools, FeelTheBody)
 
 TEST(Tools, RefuseBadKeys)
 {
-    for (const char *bad : { R"(<SphereTool keyTimes="0 1" movements="0 0 0"/>)", R"(<SphereTool keyTimes="1 0" movements="0 0 0 1 1 1"/>)", R"(<SphereTool radius="0"/>)", R"(<PlaneTool normal="0 0 0"/>)" })
+    for (const char *bad : { R"(<SphereTool keyTimes="0 1" movements="0 0 0"/>)",
+                             R"(<SphereTool keyTimes="1 0" movements="0 0 0 1 1 1"/>)", R"(<SphereTool radius="0"/>)",
+                             R"(<PlaneTool normal="0 0 0"/>)" })
         EXPECT_FALSE(ModelScene(model(std::string("<AdaptiveSolver/>") + bad))->good()) << bad;
 }
 
 TEST(Models, AllocateNothingInAStep)
 {
-    ModelScene s(model(R"(<AdaptiveSolver/><FixedProjectiveConstraint indices="0 1 2"/><SphereTool radius="0.05" position="0.1 0.1 0.12"/>
+    ModelScene s(model(
+        R"(<AdaptiveSolver/><FixedProjectiveConstraint indices="0 1 2"/><SphereTool radius="0.05" position="0.1 0.1 0.12"/>
         <Node name="skin"><AdaptiveSurface name="surface"/><MechanicalObject name="points"/><AdaptiveMapping/></Node>)"));
     ASSERT_TRUE(s->good()) << s->findings();
     s->step(2);
@@ -256,7 +283,8 @@ TEST(SingleScenes, RunWithoutAWarning)
         if (entry.path().extension() != ".scn") continue;
         count++;
         HostScene s(HostScene::FromFile{}, entry.path().string());
-        if (entry.path().filename().string().rfind("sofa_", 0) == 0) { // SOFA's collision pipeline: refused by name, not skipped
+        if (entry.path().filename().string().rfind("sofa_", 0) ==
+            0) { // SOFA's collision pipeline: refused by name, not skipped
             EXPECT_FALSE(s.good()) << entry.path();
             EXPECT_NE(s.findings().find("outside the profile"), std::string::npos) << s.findings();
             continue;
@@ -276,12 +304,18 @@ TEST(SingleScenes, CoverTheTable)
         std::ifstream in(entry.path());
         all.append(std::istreambuf_iterator<char>(in), {});
     }
-    const std::set<std::string> without = { "Node", "VisualModel", "MeshVTKLoader", "MeshSTLLoader", "MeshOBJLoader", "EigenSimplicialLLT", "NaturalOrderingMethod", "COLAMDOrderingMethod" };
+    const std::set<std::string> without = {
+        "Node",          "VisualModel",        "MeshVTKLoader",         "MeshSTLLoader",
+        "MeshOBJLoader", "EigenSimplicialLLT", "NaturalOrderingMethod", "COLAMDOrderingMethod"
+    };
     const PliClass *c;
     for (int i = 0; (c = pli_profile_at(i)); ++i) {
         std::string name = c->name;
-        bool relative = name.find("Set") != std::string::npos && (name.find("Container") != std::string::npos || name.find("Modifier") != std::string::npos || name.find("Algorithms") != std::string::npos);
-        if (c->support == PLI_VISUAL_ONLY || !c->ops || without.count(name) || relative || name == "ComparisonMonitor") continue;
+        bool relative = name.find("Set") != std::string::npos &&
+                        (name.find("Container") != std::string::npos || name.find("Modifier") != std::string::npos ||
+                         name.find("Algorithms") != std::string::npos);
+        if (c->support == PLI_VISUAL_ONLY || !c->ops || without.count(name) || relative || name == "ComparisonMonitor")
+            continue;
         EXPECT_NE(all.find("<" + name), std::string::npos) << name << " has no scene in scenes/single";
     }
 }

@@ -5,7 +5,8 @@
 
 using namespace pliant_test;
 
-namespace {
+namespace
+{
 
 TEST(ProfileTable, EveryRowIsWhole)
 {
@@ -23,9 +24,15 @@ TEST(ProfileTable, EveryRowIsWhole)
             EXPECT_TRUE(rows.insert(row->name).second) << where << " is there twice";
             EXPECT_NE(pli_class_attribute(c, row->name), nullptr) << where << " is an alias that leads nowhere";
             EXPECT_NE(row->help, nullptr) << where;
-            if (row->support == PLI_SUPPORTED) { EXPECT_NE(std::string(row->help), "") << where; }
-            if (row->support == PLI_APPROXIMATED || row->support == PLI_NOT_SUPPORTED) { EXPECT_TRUE(row->reason && *row->reason) << where << " needs a reason"; }
-            if (row->kind == PLI_OPTION && row->role == PLI_IN) { EXPECT_NE(row->options, nullptr) << where; }
+            if (row->support == PLI_SUPPORTED) {
+                EXPECT_NE(std::string(row->help), "") << where;
+            }
+            if (row->support == PLI_APPROXIMATED || row->support == PLI_NOT_SUPPORTED) {
+                EXPECT_TRUE(row->reason && *row->reason) << where << " needs a reason";
+            }
+            if (row->kind == PLI_OPTION && row->role == PLI_IN) {
+                EXPECT_NE(row->options, nullptr) << where;
+            }
         }
     }
     EXPECT_EQ(pli_profile_at(pli_profile_count()), nullptr);
@@ -46,7 +53,8 @@ TEST(ProfileTable, EveryDefaultReadsAsItsType)
             if (!*text || row->kind == PLI_TEXT || row->kind == PLI_FILE) continue;
             // the attribute alone, given as its own default, must be accepted word for word
             HostScene s(node(std::string("<") + c->name + " " + row->name + "=\"" + text + "\"/>"));
-            EXPECT_EQ(s.findings().find(std::string(row->name) + "="), std::string::npos) << c->name << ": " << s.findings();
+            EXPECT_EQ(s.findings().find(std::string(row->name) + "="), std::string::npos)
+                << c->name << ": " << s.findings();
             EXPECT_EQ(s.findings().find("unused"), std::string::npos) << c->name << ": " << s.findings();
         }
     }
@@ -64,8 +72,12 @@ TEST(ProfileTable, FieldsReadBackAsTheyWereWritten)
             PliError err = {};
             if (row->kind == PLI_TEXT) continue;
             EXPECT_EQ(pli_attribute_set(row, &changed, before, &err), PLI_OK) << row->name << ": " << err.text;
-            EXPECT_EQ(memcmp(&def, &changed, sizeof def), 0) << row->name << "=\"" << before << "\" changed another field";
-            const char *other = row->kind == PLI_BOOL ? (before[0] == '1' ? "0" : "1") : row->kind == PLI_VEC3 ? "7 8 9" : row->kind == PLI_OPTION ? strrchr(row->options, ' ') + 1 : "7";
+            EXPECT_EQ(memcmp(&def, &changed, sizeof def), 0)
+                << row->name << "=\"" << before << "\" changed another field";
+            const char *other = row->kind == PLI_BOOL     ? (before[0] == '1' ? "0" : "1")
+                                : row->kind == PLI_VEC3   ? "7 8 9"
+                                : row->kind == PLI_OPTION ? strrchr(row->options, ' ') + 1
+                                                          : "7";
             EXPECT_EQ(pli_attribute_set(row, &changed, other, &err), PLI_OK) << row->name << ": " << err.text;
             pli_attribute_text(row, &changed, after, sizeof after);
             EXPECT_STREQ(after, other) << row->name;
@@ -80,27 +92,38 @@ TEST(ProfileTable, EveryComponentSurvivesItsDefaults)
     for (int i = 0; (c = pli_profile_at(i)); ++i) {
         HostScene alone(node(std::string("<") + c->name + "/>"));
         ASSERT_NE(alone.scene, nullptr);
-        if (alone.status) { EXPECT_NE(alone.findings(), "") << c->name << " was refused without a word"; }
+        if (alone.status) {
+            EXPECT_NE(alone.findings(), "") << c->name << " was refused without a word";
+        }
         HostScene company(node(std::string("<RegularGridTopology n=\"3 2 2\"/><MechanicalObject/><") + c->name + "/>"));
         ASSERT_NE(company.scene, nullptr);
-        if (company.status) { EXPECT_NE(company.findings(), "") << c->name << " was refused without a word"; }
+        if (company.status) {
+            EXPECT_NE(company.findings(), "") << c->name << " was refused without a word";
+        }
         PliError err = {};
-        if (company.good()) { EXPECT_EQ(pli_scene_step(company.scene, &err), PLI_OK) << c->name << ": " << err.text; }
+        if (company.good()) {
+            EXPECT_EQ(pli_scene_step(company.scene, &err), PLI_OK) << c->name << ": " << err.text;
+        }
     }
 }
 
 // The same with every attribute set to nonsense, one at a time.
 TEST(ProfileTable, EveryAttributeSurvivesNonsense)
 {
-    const char *nonsense[] = { "", "@", "@[", "@/", "@..", "@.", "@[-1]", "-1", "1e308 1e308 1e308", "4294967295", "x", "@g.position", "@dofs" };
+    const char *nonsense[] = {
+        "", "@", "@[", "@/", "@..", "@.", "@[-1]", "-1", "1e308 1e308 1e308", "4294967295", "x", "@g.position", "@dofs"
+    };
     const PliClass *c;
     for (int i = 0; (c = pli_profile_at(i)); ++i) {
-        if (c->support == PLI_VISUAL_ONLY || strcmp(c->name, "VTKExporter") == 0 || strcmp(c->name, "WriteState") == 0) continue;
+        if (c->support == PLI_VISUAL_ONLY || strcmp(c->name, "VTKExporter") == 0 || strcmp(c->name, "WriteState") == 0)
+            continue;
         const PliAttribute *row;
         for (int k = 0; (row = pli_class_row(c, k)); ++k) {
             if (row->support == PLI_VISUAL_ONLY || row->role == PLI_ALIAS) continue;
             for (const char *text : nonsense) {
-                HostScene s(node(std::string("<RegularGridTopology name=\"g\" n=\"3 2 2\"/><MechanicalObject name=\"dofs\"/><") + c->name + " totalMass=\"1\" " + row->name + "=\"" + text + "\"/>"));
+                HostScene s(node(
+                    std::string("<RegularGridTopology name=\"g\" n=\"3 2 2\"/><MechanicalObject name=\"dofs\"/><") +
+                    c->name + " totalMass=\"1\" " + row->name + "=\"" + text + "\"/>"));
                 ASSERT_NE(s.scene, nullptr);
                 PliError err = {};
                 if (s.good()) (void)!pli_scene_step(s.scene, &err);

@@ -8,7 +8,8 @@
 
 using namespace pliant_test;
 
-namespace {
+namespace
+{
 
 struct Row {
     std::string state;
@@ -60,7 +61,8 @@ TEST(SofaReference, EveryStockSceneMovesAsInSofa)
                 // half a metre of scene: rounding is 1e-16; loose CG and contact amplify it
                 const double bound = name == "CGLinearSolver.scn" || name == "SphereForceField.scn" ? 1e-10 : 1e-13;
                 for (int k = 0; k < 3; ++k) {
-                    EXPECT_NEAR(m->x[3 * r.point + k], r.x[k], bound) << name << " " << r.state << " point " << r.point << " step " << step;
+                    EXPECT_NEAR(m->x[3 * r.point + k], r.x[k], bound)
+                        << name << " " << r.state << " point " << r.point << " step " << step;
                     moved = moved || std::fabs(m->x[3 * r.point + k] - m->x0[3 * r.point + k]) > 1e-6;
                 }
             }

@@ -20,13 +20,14 @@
 #include <tinyxml2.h>
 
 #include "base/timer.h"
-#include "host/report.h"
-#include "host/report_plot.h"
+#include "host/report/report.h"
+#include "host/report/plot.h"
 #include "support/kinematic.h"
 
 using namespace pli_test;
 
-namespace {
+namespace
+{
 
 struct Text : PliText {
     Text() : PliText{} {}
@@ -79,8 +80,7 @@ struct Story {
             all[k]->drive = [](int step, PliTool *tools) { tools[0].force[1] = step; };
         }
         reference.each = [](int) { // dearer than the others, or nobody else is on the front
-            for (const double end = pli_cpu_ms() + 1.0; pli_cpu_ms() < end;) {
-            }
+            for (const double end = pli_cpu_ms() + 1.0; pli_cpu_ms() < end;) {}
         };
         good.curve = sweep.curve = "threshold";
         good.parameters = "threshold=0.1";
@@ -115,13 +115,15 @@ TEST(Report, HtmlIsWellFormedCompleteAndNeedsNoNetwork)
         if (begin == std::string::npos) break;
     }
     // nothing from outside, nothing that runs
-    for (const char *bad : { "http:", "https:", "<script", "@import", "url(", "<link", "<iframe", "nan", "-inf", ">inf" })
+    for (const char *bad :
+         { "http:", "https:", "<script", "@import", "url(", "<link", "<iframe", "nan", "-inf", ">inf" })
         EXPECT_EQ(prose.find(bad), std::string::npos) << bad;
     EXPECT_EQ(count_of(html, "src="), count_of(html, "src=\"data:image/png;base64,"));
     // everybody is there, with their reason
-    for (const char *part : { "&lt;b&gt;&amp;&quot;good&quot;", "diverged at t = 0.15 s: element 3 turned inside out", "cannot do this scene: springs need a closed surface",
-                              "the reference", "Pareto front", "A poke, &quot;held&quot;", "scenes/compare/poke.scn", "@x.y=&quot;1&quot;", "a &lt;fast&gt; one &amp; more",
-                              "threshold=0.1", "cost of the reference" })
+    for (const char *part : { "&lt;b&gt;&amp;&quot;good&quot;", "diverged at t = 0.15 s: element 3 turned inside out",
+                              "cannot do this scene: springs need a closed surface", "the reference", "Pareto front",
+                              "A poke, &quot;held&quot;", "scenes/compare/poke.scn", "@x.y=&quot;1&quot;",
+                              "a &lt;fast&gt; one &amp; more", "threshold=0.1", "cost of the reference" })
         EXPECT_NE(html.find(part), std::string::npos) << part;
     EXPECT_EQ(html.find("<b>&"), std::string::npos);
     // pictures: 4 instants; by level for the three that finish, by error for two of them, and Wild as far as it got (2 of 4)
@@ -158,10 +160,11 @@ TEST(Report, PlotsPutNumbersWhereTheyBelong)
         cx.push_back(e->DoubleAttribute("cx"));
         cy.push_back(e->DoubleAttribute("cy"));
     }
-    ASSERT_EQ(cx.size(), 3u);                          // the NaN has no dot
+    ASSERT_EQ(cx.size(), 3u);                             // the NaN has no dot
     EXPECT_NEAR(cx[1] - cx[0], (cx[2] - cx[0]) / 3, 0.2); // linear in x
-    EXPECT_NEAR(cy[0] - cy[2], cy[2] - cy[1], 0.2);     // logarithmic in y, upwards
-    EXPECT_EQ(count_of(t.str(), "M"), count_of(t.str(), "class=\"grid\"") + 2 + 1 + 1); // the line breaks at the NaN; frame; legend
+    EXPECT_NEAR(cy[0] - cy[2], cy[2] - cy[1], 0.2);       // logarithmic in y, upwards
+    EXPECT_EQ(count_of(t.str(), "M"),
+              count_of(t.str(), "class=\"grid\"") + 2 + 1 + 1); // the line breaks at the NaN; frame; legend
     curve.count = 0;
     Text empty;
     pli_plot_svg(&empty, &plot); // nothing to show is still a plot
@@ -254,7 +257,7 @@ TEST(Report, PicturesShowTheBodyAndDiffer)
     Story story;
     std::set<std::string> seen;
     for (int body = 0; body < 3; ++body)
-        for (PliPictureKind kind : { PLI_BY_LEVEL, PLI_BY_ERROR }) {
+        for (PliPictureKind kind : { PLI_PICTURE_BY_LEVEL, PLI_PICTURE_BY_ERROR }) {
             PliPicture *p = pli_report_picture(&story.chapter, body, 3, kind, 120, 90);
             ASSERT_TRUE(p);
             std::set<int> colours;
@@ -264,7 +267,7 @@ TEST(Report, PicturesShowTheBodyAndDiffer)
             pli_picture_destroy(p);
         }
     EXPECT_EQ(seen.size(), 6u);
-    EXPECT_EQ(pli_report_picture(&story.chapter, 3, 3, PLI_BY_LEVEL, 120, 90), nullptr); // diverged before
+    EXPECT_EQ(pli_report_picture(&story.chapter, 3, 3, PLI_PICTURE_BY_LEVEL, 120, 90), nullptr); // diverged before
     PliPicture *wide = pli_report_panorama(&story.chapter, 3, 600, 300);
     ASSERT_TRUE(wide);
     EXPECT_EQ(wide->width, 600);
@@ -279,13 +282,14 @@ TEST(Report, TheErrorColourIsTheLegends)
     Comparison c = compare({ &reference, &other }, 10);
     PliChapter chapter = {};
     chapter.comparison = c.get();
-    PliPicture *p = pli_report_picture(&chapter, 1, 3, PLI_BY_ERROR, 100, 80);
+    PliPicture *p = pli_report_picture(&chapter, 1, 3, PLI_PICTURE_BY_ERROR, 100, 80);
     ASSERT_TRUE(p);
     const PliColour full = pli_map_value(1.0);
     int bright = 0;
     for (int k = 0; k < 100 * 80; ++k) { // any shade of it: the channels keep their ratios
         const PliColour s = p->pixel[k];
-        bright += s.r > 60 && std::abs(s.g * full.r - s.r * full.g) < 3 * 255 && std::abs(s.b * full.r - s.r * full.b) < 3 * 255;
+        bright += s.r > 60 && std::abs(s.g * full.r - s.r * full.g) < 3 * 255 &&
+                  std::abs(s.b * full.r - s.r * full.b) < 3 * 255;
     }
     EXPECT_GT(bright, 500);
     pli_picture_destroy(p);
@@ -310,7 +314,7 @@ TEST(Report, FilesAreWholeOrNotThere)
     setrlimit(RLIMIT_FSIZE, &before);
     EXPECT_EQ(status, PLI_BAD_FILE);
     EXPECT_NE(std::string(err.text).find("report.html: cannot be written: "), std::string::npos) << err.text;
-    EXPECT_EQ(read(path), "old"); // nothing lost
+    EXPECT_EQ(read(path), "old");                                                                   // nothing lost
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path + "/deep/er"), {}), 1); // nothing left over
     ASSERT_EQ(pli_file_replace(path.c_str(), big.data(), big.size(), &err), PLI_OK);
     EXPECT_EQ(read(path), big);
@@ -325,7 +329,8 @@ TEST(Report, Base64AndCsvFields)
 {
     const struct {
         const char *plain, *coded;
-    } pairs[] = { { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "\xff\xfe\xfd", "//79" } };
+    } pairs[] = { { "", "" },        { "f", "Zg==" },        { "fo", "Zm8=" },
+                  { "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "\xff\xfe\xfd", "//79" } };
     for (const auto &p : pairs) {
         Text t;
         pli_text_base64(&t, reinterpret_cast<const unsigned char *>(p.plain), std::strlen(p.plain));

@@ -3,13 +3,15 @@
 
 using namespace pliant_test;
 
-namespace {
+namespace
+{
 
 const char *point = R"(<MechanicalObject name="dofs" position="1 2 3"/>)";
 
 TEST(Scene, ReadsTheContextOfTheRootOnly)
 {
-    HostScene s(node("<Node name=\"child\" gravity=\"1 1 1\" dt=\"5\"><MechanicalObject name=\"m\"/></Node>", "dt=\"0.02\" gravity=\"0 0 -9\" time=\"0.5\""));
+    HostScene s(node("<Node name=\"child\" gravity=\"1 1 1\" dt=\"5\"><MechanicalObject name=\"m\"/></Node>",
+                     "dt=\"0.02\" gravity=\"0 0 -9\" time=\"0.5\""));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.scene->dt, 0.02);
     EXPECT_EQ(s.scene->time, 0.5);
@@ -45,23 +47,29 @@ TEST(Scene, AcceptsObjectWithType)
 TEST(Links, EveryFormLeadsThere)
 {
     // the same state seen from a grandchild: by name through ancestors, relative, absolute, through a child
-    const std::string forms[] = { "@dofs.position", "@../../dofs.position", "@/dofs.position", "@.././../dofs.position" };
+    const std::string forms[] = { "@dofs.position", "@../../dofs.position", "@/dofs.position",
+                                  "@.././../dofs.position" };
     for (const std::string &form : forms) {
-        HostScene s(node(std::string(point) + "<Node name=\"a\"><Node name=\"b\"><MechanicalObject name=\"copy\" position=\"" + form + "\"/></Node></Node>"));
+        HostScene s(node(std::string(point) +
+                         "<Node name=\"a\"><Node name=\"b\"><MechanicalObject name=\"copy\" position=\"" + form +
+                         "\"/></Node></Node>"));
         ASSERT_TRUE(s.good()) << form << ": " << s.findings();
         EXPECT_EQ(s.state("a/b/copy")->x[2], 3.0) << form;
     }
-    HostScene down(node("<Node name=\"a\"><MechanicalObject name=\"dofs\" position=\"7 8 9\"/></Node><BoxROI name=\"r\" position=\"@a/dofs.position\" box=\"0 0 0 9 9 9\"/>"));
+    HostScene down(node("<Node name=\"a\"><MechanicalObject name=\"dofs\" position=\"7 8 9\"/></Node><BoxROI "
+                        "name=\"r\" position=\"@a/dofs.position\" box=\"0 0 0 9 9 9\"/>"));
     ASSERT_TRUE(down.good()) << down.findings();
     EXPECT_EQ(down.indices("r", "indices"), std::vector<PliIndex>{ 0 });
-    HostScene back(node("<MechanicalObject name=\"first\" position=\"1 1 1\"/><MechanicalObject name=\"second\" position=\"@[-1].position\"/>"));
+    HostScene back(node("<MechanicalObject name=\"first\" position=\"1 1 1\"/><MechanicalObject name=\"second\" "
+                        "position=\"@[-1].position\"/>"));
     ASSERT_TRUE(back.good()) << back.findings();
     EXPECT_EQ(back.state("second")->x[0], 1.0);
 }
 
 TEST(Links, ChildrenWinOverComponentsOfTheSameName)
 {
-    HostScene s(node("<MechanicalObject name=\"x\" position=\"1 0 0\"/><Node name=\"x\"><MechanicalObject name=\"y\" position=\"2 0 0\"/></Node>"
+    HostScene s(node("<MechanicalObject name=\"x\" position=\"1 0 0\"/><Node name=\"x\"><MechanicalObject name=\"y\" "
+                     "position=\"2 0 0\"/></Node>"
                      "<MechanicalObject name=\"z\" position=\"@x/y.position\"/>"));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.state("z")->x[0], 2.0);
@@ -69,16 +77,20 @@ TEST(Links, ChildrenWinOverComponentsOfTheSameName)
 
 TEST(Links, DeadOnesAreRefusedWithFileAndLine)
 {
-    HostScene s("<Node>\n<MechanicalObject name=\"m\" position=\"@nowhere.position\"/>\n</Node>", pli_scene_default(), "dir/bad.scn");
+    HostScene s("<Node>\n<MechanicalObject name=\"m\" position=\"@nowhere.position\"/>\n</Node>", pli_scene_default(),
+                "dir/bad.scn");
     EXPECT_EQ(s.status, PLI_BAD_FILE);
-    EXPECT_NE(s.findings().find("dir/bad.scn:2: MechanicalObject: position=\"@nowhere.position\" leads nowhere"), std::string::npos) << s.findings();
+    EXPECT_NE(s.findings().find("dir/bad.scn:2: MechanicalObject: position=\"@nowhere.position\" leads nowhere"),
+              std::string::npos)
+        << s.findings();
 }
 
 TEST(Links, LoopsAreRefused)
 {
     HostScene self(node("<MechanicalObject name=\"m\" position=\"@m.position\"/>"));
     EXPECT_NE(self.findings().find("linked to itself"), std::string::npos) << self.findings();
-    HostScene ring(node("<MechanicalObject name=\"a\" position=\"@b.position\"/><MechanicalObject name=\"b\" position=\"@a.position\"/>"));
+    HostScene ring(node("<MechanicalObject name=\"a\" position=\"@b.position\"/><MechanicalObject name=\"b\" "
+                        "position=\"@a.position\"/>"));
     EXPECT_NE(ring.findings().find("loop of links"), std::string::npos) << ring.findings();
 }
 
@@ -90,7 +102,8 @@ TEST(Links, TypesMustAgree)
 
 TEST(Links, SourceFillsWhatIsNotGiven)
 {
-    HostScene s(node("<RegularGridTopology name=\"grid\" n=\"2 2 2\"/><Node name=\"n\"><MeshTopology name=\"t\" src=\"@../grid\" edges=\"0 1\"/></Node>"));
+    HostScene s(node("<RegularGridTopology name=\"grid\" n=\"2 2 2\"/><Node name=\"n\"><MeshTopology name=\"t\" "
+                     "src=\"@../grid\" edges=\"0 1\"/></Node>"));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.reals("n/t", "position").size(), 24u);
     EXPECT_EQ(s.indices("n/t", "hexahedra").size(), 8u);
@@ -148,7 +161,8 @@ TEST(Values, BadOnesAreRefusedByName)
 // Whoever makes arrays of the size of a state needs that size: arrays made before were too short for the points.
 TEST(Order, ComponentsComeAfterTheirState)
 {
-    const std::string grid = "<RegularGridTopology n=\"3 3 3\" min=\"0 0 0\" max=\"1 1 1\"/>", state = "<MechanicalObject name=\"dofs\"/>";
+    const std::string grid = "<RegularGridTopology n=\"3 3 3\" min=\"0 0 0\" max=\"1 1 1\"/>",
+                      state = "<MechanicalObject name=\"dofs\"/>";
     const char *parts[] = {
         "<UniformMass totalMass=\"4\"/>",
         "<DiagonalMass totalMass=\"4\"/>",
@@ -164,7 +178,8 @@ TEST(Order, ComponentsComeAfterTheirState)
     for (const std::string part : parts) {
         HostScene before(node(grid + part + state)), after(node(grid + state + part));
         EXPECT_EQ(before.status, PLI_BAD_FILE) << part;
-        EXPECT_NE(before.findings().find("must come after its MechanicalObject dofs"), std::string::npos) << part << before.findings();
+        EXPECT_NE(before.findings().find("must come after its MechanicalObject dofs"), std::string::npos)
+            << part << before.findings();
         EXPECT_TRUE(after.good()) << part << after.findings();
     }
 }
@@ -173,8 +188,9 @@ TEST(Order, ComponentsComeAfterTheirState)
 TEST(Order, NothingIsResizedUnderAComponent)
 {
     const auto scene = [](const char *between) {
-        return node(std::string("<MechanicalObject position=\"0 0 0 1 0 0 2 0 0\"/><Node name=\"child\"><MechanicalObject name=\"small\" position=\"0 0 0 1 1 1\"/>") + between +
-                    "<IdentityMapping/></Node>");
+        return node(std::string("<MechanicalObject position=\"0 0 0 1 0 0 2 0 0\"/><Node "
+                                "name=\"child\"><MechanicalObject name=\"small\" position=\"0 0 0 1 1 1\"/>") +
+                    between + "<IdentityMapping/></Node>");
     };
     HostScene mass(scene("<UniformMass totalMass=\"1\"/>")), none(scene(""));
     EXPECT_EQ(mass.status, PLI_BAD_FILE);
@@ -184,7 +200,8 @@ TEST(Order, NothingIsResizedUnderAComponent)
 
 TEST(Values, AStateMayBeEmpty)
 {
-    HostScene s(node("<SphereROI name=\"r\" centers=\"9 9 9\" radii=\"1\" position=\"1 2 3\"/><MechanicalObject name=\"m\" position=\"@r.pointsInROI\"/>"));
+    HostScene s(node("<SphereROI name=\"r\" centers=\"9 9 9\" radii=\"1\" position=\"1 2 3\"/><MechanicalObject "
+                     "name=\"m\" position=\"@r.pointsInROI\"/>"));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.state("m")->count, 0u);
 }
@@ -207,8 +224,14 @@ TEST(Profile, RefusesUnknownComponentsByName)
 {
     HostScene s("<Node>\n<MechanicalObjet/>\n<CollisionPipeline/>\n</Node>", pli_scene_default(), "a.scn");
     EXPECT_EQ(s.status, PLI_UNSUPPORTED);
-    EXPECT_NE(s.findings().find("a.scn:2: MechanicalObjet: not in the profile (`pliant list` prints it); did you mean MechanicalObject?"), std::string::npos) << s.findings();
-    EXPECT_NE(s.findings().find("a.scn:3: CollisionPipeline: collision detection is outside the profile"), std::string::npos) << s.findings();
+    EXPECT_NE(
+        s.findings().find(
+            "a.scn:2: MechanicalObjet: not in the profile (`pliant list` prints it); did you mean MechanicalObject?"),
+        std::string::npos)
+        << s.findings();
+    EXPECT_NE(s.findings().find("a.scn:3: CollisionPipeline: collision detection is outside the profile"),
+              std::string::npos)
+        << s.findings();
 }
 
 TEST(Profile, RefusesUnsupportedAttributesUnlessTheyAreTheDefault)
@@ -223,12 +246,14 @@ TEST(Profile, UnknownAttributesWarnOnStockAndFailOnOurs)
 {
     HostScene stock(node("<MechanicalObject positions=\"1 2 3\" _old=\"1\" NOscale=\"2\"/>"));
     EXPECT_TRUE(stock.good());
-    EXPECT_NE(stock.findings().find("unused attribute positions=\"1 2 3\"; did you mean position?"), std::string::npos) << stock.findings();
+    EXPECT_NE(stock.findings().find("unused attribute positions=\"1 2 3\"; did you mean position?"), std::string::npos)
+        << stock.findings();
     EXPECT_EQ(stock.findings().find("_old"), std::string::npos);
     EXPECT_EQ(stock.findings().find("NOscale"), std::string::npos);
     HostScene ours(node("<FemModel youngsModulus=\"1\"/>"));
     EXPECT_EQ(ours.status, PLI_BAD_FILE);
-    EXPECT_NE(ours.findings().find("has no attribute youngsModulus; did you mean youngModulus?"), std::string::npos) << ours.findings();
+    EXPECT_NE(ours.findings().find("has no attribute youngsModulus; did you mean youngModulus?"), std::string::npos)
+        << ours.findings();
 }
 
 TEST(Profile, RefusesRigidStates)
@@ -251,7 +276,9 @@ TEST(Profile, AllowUnsupportedSkipsAndMarksDegraded)
 
 TEST(Profile, KnowsPlugins)
 {
-    EXPECT_TRUE(HostScene(node("<RequiredPlugin name=\"Sofa.Component.Mass\"/><RequiredPlugin pluginName=\"Pliant Sofa.GL\"/>")).good());
+    EXPECT_TRUE(
+        HostScene(node("<RequiredPlugin name=\"Sofa.Component.Mass\"/><RequiredPlugin pluginName=\"Pliant Sofa.GL\"/>"))
+            .good());
     HostScene s(node("<RequiredPlugin pluginName=\"SofaCUDA\"/>"));
     EXPECT_EQ(s.status, PLI_UNSUPPORTED);
 }
@@ -285,8 +312,10 @@ TEST(Overrides, ReplaceAttributesOfComponentsAndNodes)
 TEST(Include, PutsTheFileInItsPlaceWithOverrides)
 {
     Folder f;
-    f.write("sub/part.xml", "<Node name=\"part\"><MechanicalObject name=\"m\" position=\"1 1 1\"/><MechanicalObject name=\"other\" position=\"1 1 1\"/></Node>");
-    std::string path = f.write("s.scn", node("<include href=\"sub/part.xml\" name=\"renamed\" m__position=\"7 7 7\" absent=\"1\"/>"));
+    f.write("sub/part.xml", "<Node name=\"part\"><MechanicalObject name=\"m\" position=\"1 1 1\"/><MechanicalObject "
+                            "name=\"other\" position=\"1 1 1\"/></Node>");
+    std::string path =
+        f.write("s.scn", node("<include href=\"sub/part.xml\" name=\"renamed\" m__position=\"7 7 7\" absent=\"1\"/>"));
     HostScene s(HostScene::FromFile{}, path);
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.state("renamed/m")->x[0], 7.0);
@@ -298,8 +327,10 @@ TEST(Include, GroupAndMerge)
 {
     Folder f;
     f.write("group.xml", "<Node name=\"Group\"><MechanicalObject name=\"g\" position=\"2 2 2\"/></Node>");
-    f.write("merge.xml", "<Node name=\"_Merge_\" dt=\"0.25\"><MechanicalObject name=\"m\" position=\"3 3 3\"/><MechanicalObject name=\"new\" position=\"4 4 4\"/></Node>");
-    std::string path = f.write("s.scn", node("<Node name=\"a\"><include href=\"group.xml\"/></Node><MechanicalObject name=\"m\" position=\"1 1 1\"/><include href=\"merge.xml\"/>"));
+    f.write("merge.xml", "<Node name=\"_Merge_\" dt=\"0.25\"><MechanicalObject name=\"m\" position=\"3 3 "
+                         "3\"/><MechanicalObject name=\"new\" position=\"4 4 4\"/></Node>");
+    std::string path = f.write("s.scn", node("<Node name=\"a\"><include href=\"group.xml\"/></Node><MechanicalObject "
+                                             "name=\"m\" position=\"1 1 1\"/><include href=\"merge.xml\"/>"));
     HostScene s(HostScene::FromFile{}, path);
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.state("a/g")->x[0], 2.0);
@@ -318,12 +349,13 @@ TEST(Include, RefusesCyclesDepthAndMissingFiles)
     f.write("x.scn", node("<include href=\"y.scn\"/>"));
     HostScene ring(HostScene::FromFile{}, f.write("y.scn", node("<include href=\"x.scn\"/>")));
     EXPECT_NE(ring.findings().find("includes itself"), std::string::npos) << ring.findings();
-    for (int i = 0; i < 20; ++i) f.write("deep" + std::to_string(i) + ".scn", node("<include href=\"deep" + std::to_string(i + 1) + ".scn\"/>"));
+    for (int i = 0; i < 20; ++i)
+        f.write("deep" + std::to_string(i) + ".scn", node("<include href=\"deep" + std::to_string(i + 1) + ".scn\"/>"));
     f.write("deep20.scn", node(""));
     HostScene deep(HostScene::FromFile{}, f.path("deep0.scn"));
     EXPECT_NE(deep.findings().find("more than 16 files deep"), std::string::npos) << deep.findings();
     HostScene gone(HostScene::FromFile{}, f.write("g.scn", node("<include href=\"gone.xml\"/>")));
-    EXPECT_EQ(pli_report_worst(&gone.scene->report), PLI_MISSING_FILE);
+    EXPECT_EQ(pli_findings_worst(&gone.scene->report), PLI_MISSING_FILE);
 }
 
 TEST(Include, ManySmallFilesCannotFillTheMemory)
@@ -346,10 +378,12 @@ TEST(Files, BesideTheSceneThenOnTheDataPath)
     Folder f;
     f.write("scene/near.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     f.write("data/mesh/far.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
-    std::string path = f.write("scene/s.scn", node("<MeshOBJLoader name=\"a\" filename=\"near.obj\"/><MeshOBJLoader name=\"b\" filename=\"mesh/far.obj\"/>"));
+    std::string path = f.write(
+        "scene/s.scn",
+        node("<MeshOBJLoader name=\"a\" filename=\"near.obj\"/><MeshOBJLoader name=\"b\" filename=\"mesh/far.obj\"/>"));
     PliSceneDef def = pli_scene_default();
     HostScene without(HostScene::FromFile{}, path, def);
-    EXPECT_EQ(pli_report_worst(&without.scene->report), PLI_MISSING_FILE);
+    EXPECT_EQ(pli_findings_worst(&without.scene->report), PLI_MISSING_FILE);
     std::string data = "/nonexistent:" + f.path("data");
     def.data_path = data.c_str();
     HostScene with(HostScene::FromFile{}, path, def);
@@ -409,12 +443,13 @@ TEST(Malformed, MissingSceneIsAMissingFile)
 {
     HostScene s(HostScene::FromFile{}, "/nonexistent/scene.scn");
     ASSERT_NE(s.scene, nullptr);
-    EXPECT_EQ(pli_report_worst(&s.scene->report), PLI_MISSING_FILE);
+    EXPECT_EQ(pli_findings_worst(&s.scene->report), PLI_MISSING_FILE);
 }
 
 TEST(Malformed, CutAnywhereItNeverCrashes)
 {
-    const std::string whole = node(R"(<RegularGridTopology name="g" n="2 2 2"/><MechanicalObject name="m"/><UniformMass totalMass="1"/>
+    const std::string whole =
+        node(R"(<RegularGridTopology name="g" n="2 2 2"/><MechanicalObject name="m"/><UniformMass totalMass="1"/>
         <BoxROI name="r" box="0 0 0 1 1 0"/><FixedProjectiveConstraint indices="@r.indices"/><EulerImplicitSolver/><CGLinearSolver/>
         <TetrahedronFEMForceField youngModulus="1e4" poissonRatio="0.3"/>)");
     for (size_t n = 0; n + 1 < whole.size(); ++n) { // the last character is a line end

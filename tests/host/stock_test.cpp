@@ -7,7 +7,8 @@
 
 using namespace pliant_test;
 
-namespace {
+namespace
+{
 
 constexpr double pi = 3.14159265358979323846;
 
@@ -15,7 +16,8 @@ constexpr double pi = 3.14159265358979323846;
 
 TEST(State, ScalesThenTurnsThenMoves)
 {
-    HostScene s(node(R"(<MechanicalObject name="m" position="1 0 0" velocity="1 2 3" scale3d="2 1 1" rotation="0 0 90" translation="0 0 5"/>)"));
+    HostScene s(node(
+        R"(<MechanicalObject name="m" position="1 0 0" velocity="1 2 3" scale3d="2 1 1" rotation="0 0 90" translation="0 0 5"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     const double *x = s.state("m")->x;
     EXPECT_NEAR(x[0], 0.0, 1e-15);
@@ -27,7 +29,8 @@ TEST(State, ScalesThenTurnsThenMoves)
 
 TEST(State, EulerAnglesTurnAboutXThenYThenZ)
 {
-    HostScene s(node(R"(<MechanicalObject name="m" position="0 0 1" rotation="90 90 0"/>)")); // z -> -y, then about y: stays
+    HostScene s(
+        node(R"(<MechanicalObject name="m" position="0 0 1" rotation="90 90 0"/>)")); // z -> -y, then about y: stays
     EXPECT_NEAR(s.state("m")->x[1], -1.0, 1e-15);
     HostScene t(node(R"(<MechanicalObject name="m" position="0 1 0" rotation="90 90 0"/>)")); // y -> z -> x
     EXPECT_NEAR(t.state("m")->x[0], 1.0, 1e-15);
@@ -55,9 +58,9 @@ TEST(Grid, PointsAndCells)
     auto x = s.reals("g", "position");
     ASSERT_EQ(x.size(), 3u * 24);
     EXPECT_EQ(x[0], -1.0);
-    EXPECT_EQ(x[3 * 1], 0.0);          // x runs fastest
-    EXPECT_EQ(x[3 * 3 + 1], 1.0);      // then y
-    EXPECT_EQ(x[3 * 23 + 2], 5.0);     // then z
+    EXPECT_EQ(x[3 * 1], 0.0);      // x runs fastest
+    EXPECT_EQ(x[3 * 3 + 1], 1.0);  // then y
+    EXPECT_EQ(x[3 * 23 + 2], 5.0); // then z
     EXPECT_EQ(s.indices("g", "hexahedra").size(), 8u * 6);
     EXPECT_EQ(s.indices("g", "quads").size(), 4u * (2 * 3 * 2 + 2 * 4 * 1 + 3 * 3 * 1));
     EXPECT_EQ(s.indices("g", "edges").size(), 2u * (2 * 4 * 2 + 3 * 3 * 2 + 3 * 4 * 1));
@@ -87,14 +90,17 @@ double tet_volume(const std::vector<double> &x, const PliIndex *t)
     double e[3][3];
     for (int k = 0; k < 3; ++k)
         for (int i = 0; i < 3; ++i) e[k][i] = x[3 * t[k + 1] + i] - x[3 * t[0] + i];
-    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) + e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) / 6;
+    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+           6;
 }
 
 TEST(TopologicalMapping, HexahedraBecomeTetrahedraThatMeet)
 {
     for (const char *swapping : { "0", "1" }) {
         HostScene s(node(std::string(R"(<RegularGridTopology name="g" n="4 3 3" min="0 0 0" max="3 2 2"/>
-            <Node name="c"><TetrahedronSetTopologyContainer name="t"/><Hexa2TetraTopologicalMapping input="@../g" output="@t" swapping=")") + swapping + R"("/>
+            <Node name="c"><TetrahedronSetTopologyContainer name="t"/><Hexa2TetraTopologicalMapping input="@../g" output="@t" swapping=")") +
+                         swapping + R"("/>
             <Node name="s"><TriangleSetTopologyContainer name="f"/><Tetra2TriangleTopologicalMapping input="@../t" output="@f"/></Node></Node>)"));
         ASSERT_TRUE(s.good()) << s.findings();
         auto tets = s.indices("c/t", "tetrahedra");
@@ -120,15 +126,23 @@ TEST(TopologicalMapping, HexahedraBecomeTetrahedraThatMeet)
             EXPECT_GT(d, 0.0) << "triangle " << i / 3 << " looks inwards";
             area += 0.5 * std::sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
         }
-        if (*swapping == '1') { EXPECT_NEAR(area, 2 * (6 + 6 + 4), 1e-12); }
+        if (*swapping == '1') {
+            EXPECT_NEAR(area, 2 * (6 + 6 + 4), 1e-12);
+        }
     }
 }
 
 TEST(Loader, MakesSubelementsOnce)
 {
     Folder f;
-    f.write("two.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 2 3 4 5\n$EndElements\n");
-    HostScene s(HostScene::FromFile{}, f.write("s.scn", node(R"(<MeshGmshLoader name="l" filename="two.msh" createSubelements="1" scale="0.1" translation="1 0 0"/>)")));
+    f.write("two.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 "
+                       "1\n$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n2 4 0 2 3 4 5\n$EndElements\n");
+    HostScene s(
+        HostScene::FromFile{},
+        f.write(
+            "s.scn",
+            node(
+                R"(<MeshGmshLoader name="l" filename="two.msh" createSubelements="1" scale="0.1" translation="1 0 0"/>)")));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.indices("l", "tetrahedra").size(), 8u);
     EXPECT_EQ(s.indices("l", "triangles").size(), 3u * 7); // one face is shared
@@ -158,13 +172,15 @@ TEST(Roi, OrientedBoxesAndCentres)
         <BoxROI name="r" orientedBox="0 -1 0  1 0 0  0 1 0  1"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     EXPECT_EQ(s.indices("r", "indices"), std::vector<PliIndex>{ 0 });
-    HostScene c(node(R"(<RegularGridTopology n="3 2 2" min="0 0 0" max="2 1 1"/><MechanicalObject/><BoxROI name="r" box="0 0 0 0.6 1 1" strict="0"/>)"));
+    HostScene c(node(
+        R"(<RegularGridTopology n="3 2 2" min="0 0 0" max="2 1 1"/><MechanicalObject/><BoxROI name="r" box="0 0 0 0.6 1 1" strict="0"/>)"));
     EXPECT_EQ(c.indices("r", "hexahedronIndices"), std::vector<PliIndex>{ 0 });
 }
 
 TEST(Roi, LooksAtRestPositionsByDefault)
 {
-    HostScene s(node(R"(<MechanicalObject name="m" position="0 0 0" translation2="5 0 0"/><BoxROI name="r" box="-1 -1 -1 1 1 1"/>)"));
+    HostScene s(node(
+        R"(<MechanicalObject name="m" position="0 0 0" translation2="5 0 0"/><BoxROI name="r" box="-1 -1 -1 1 1 1"/>)"));
     EXPECT_EQ(s.indices("r", "indices").size(), 1u);
 }
 
@@ -187,9 +203,12 @@ TEST(Mass, TotalsHold)
         const char *xml;
         double mass;
     } cases[] = {
-        { R"(<UniformMass name="k" totalMass="7"/>)", 7 },          { R"(<UniformMass name="k" vertexMass="0.5"/>)", 13.5 },
-        { R"(<DiagonalMass name="k" massDensity="2"/>)", 12 },      { R"(<DiagonalMass name="k" totalMass="5"/>)", 5 },
-        { R"(<DiagonalMass name="k"/>)", 1 },                       { R"(<MeshMatrixMass name="k" massDensity="2" lumping="1"/>)", 12 },
+        { R"(<UniformMass name="k" totalMass="7"/>)", 7 },
+        { R"(<UniformMass name="k" vertexMass="0.5"/>)", 13.5 },
+        { R"(<DiagonalMass name="k" massDensity="2"/>)", 12 },
+        { R"(<DiagonalMass name="k" totalMass="5"/>)", 5 },
+        { R"(<DiagonalMass name="k"/>)", 1 },
+        { R"(<MeshMatrixMass name="k" massDensity="2" lumping="1"/>)", 12 },
         { R"(<DiagonalMass name="k" vertexMass="0.1"/>)", 2.7 },
     };
     for (const auto &c : cases) {
@@ -203,9 +222,11 @@ TEST(Mass, TotalsHold)
 
 TEST(Mass, LumpedMatrixMassIsDiagonalMass)
 {
-    const std::string body = R"(<RegularGridTopology name="g" n="3 3 3" min="0 0 0" max="1 2 3"/><MechanicalObject name="m"/>
+    const std::string body =
+        R"(<RegularGridTopology name="g" n="3 3 3" min="0 0 0" max="1 2 3"/><MechanicalObject name="m"/>
         <TetrahedronSetTopologyContainer name="t"/><Hexa2TetraTopologicalMapping input="@g" output="@t"/>)";
-    HostScene a(node(body + R"(<DiagonalMass name="k" massDensity="2"/>)")), b(node(body + R"(<MeshMatrixMass name="k" massDensity="2" lumping="1"/>)"));
+    HostScene a(node(body + R"(<DiagonalMass name="k" massDensity="2"/>)")),
+        b(node(body + R"(<MeshMatrixMass name="k" massDensity="2" lumping="1"/>)"));
     ASSERT_TRUE(a.good()) << a.findings();
     ASSERT_TRUE(b.good()) << b.findings();
     std::vector<double> dx(81), fa(81), fb(81);
@@ -218,7 +239,8 @@ TEST(Mass, LumpedMatrixMassIsDiagonalMass)
 
 TEST(Mass, ConsistentMassOfOneTetrahedron)
 {
-    HostScene s(node(R"(<TetrahedronSetTopologyContainer position="0 0 0 1 0 0 0 1 0 0 0 1" tetrahedra="0 1 2 3"/><MechanicalObject name="m"/><MeshMatrixMass name="k" massDensity="60"/>)"));
+    HostScene s(node(
+        R"(<TetrahedronSetTopologyContainer position="0 0 0 1 0 0 0 1 0 0 0 1" tetrahedra="0 1 2 3"/><MechanicalObject name="m"/><MeshMatrixMass name="k" massDensity="60"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     double dx[12] = { 1 }, f[12] = { 0 };
     PliObject *o = s.object("k");
@@ -243,7 +265,8 @@ TEST(Integrator, FreeFallIsExact)
         { R"(<EulerExplicitSolver symplectic="0"/>)", g * h * h * n * (n - 1) / 2 },
     };
     for (const auto &c : cases) {
-        HostScene s(node(std::string(c.xml) + R"(<MechanicalObject name="m" position="0 0 0  1 0 0"/><UniformMass totalMass="3"/>)"));
+        HostScene s(node(std::string(c.xml) +
+                         R"(<MechanicalObject name="m" position="0 0 0  1 0 0"/><UniformMass totalMass="3"/>)"));
         ASSERT_TRUE(s.good()) << s.findings();
         s.step(n);
         EXPECT_NEAR(s.state("m")->x[4], c.x, 1e-12) << c.xml;
@@ -260,9 +283,11 @@ TEST(Integrator, ImplicitEulerStepByStep)
         for (double rm : { 0.0, 0.3 })
             for (double tr : { 1.0, 0.5 }) {
                 char xml[600];
-                snprintf(xml, sizeof xml, R"(<EulerImplicitSolver rayleighStiffness="%g" rayleighMass="%g" trapezoidalScheme="%d"/><CGLinearSolver tolerance="1e-15" threshold="1e-30"/>
+                snprintf(
+                    xml, sizeof xml,
+                    R"(<EulerImplicitSolver rayleighStiffness="%g" rayleighMass="%g" trapezoidalScheme="%d"/><CGLinearSolver tolerance="1e-15" threshold="1e-30"/>
                     <MechanicalObject name="m" position="2 0 0" rest_position="0 0 0" velocity="1 0 0"/><UniformMass totalMass="10"/><RestShapeSpringsForceField stiffness="100"/>)",
-                         rs, rm, tr == 0.5);
+                    rs, rm, tr == 0.5);
                 HostScene s(node(xml, "dt=\"0.1\" gravity=\"0 0 0\""));
                 ASSERT_TRUE(s.good()) << s.findings();
                 double x = 2, v = 1;
@@ -280,11 +305,14 @@ TEST(Integrator, ImplicitEulerStepByStep)
 
 TEST(Integrator, VelocityDampingAndFirstOrder)
 {
-    HostScene s(node(R"(<EulerImplicitSolver vdamping="2"/><CGLinearSolver/><MechanicalObject name="m" velocity="1 0 0" position="0 0 0"/><UniformMass totalMass="1"/>)", "gravity=\"0 0 0\""));
+    HostScene s(node(
+        R"(<EulerImplicitSolver vdamping="2"/><CGLinearSolver/><MechanicalObject name="m" velocity="1 0 0" position="0 0 0"/><UniformMass totalMass="1"/>)",
+        "gravity=\"0 0 0\""));
     s.step(10);
     EXPECT_NEAR(s.state("m")->v[0], std::exp(-0.2), 1e-14);
-    HostScene f(node(R"(<EulerImplicitSolver firstOrder="1"/><CGLinearSolver threshold="1e-30"/><MechanicalObject name="m" position="1 0 0" rest_position="0 0 0"/><UniformMass totalMass="2"/><RestShapeSpringsForceField stiffness="10"/>)",
-                     "gravity=\"0 0 0\" dt=\"0.1\""));
+    HostScene f(node(
+        R"(<EulerImplicitSolver firstOrder="1"/><CGLinearSolver threshold="1e-30"/><MechanicalObject name="m" position="1 0 0" rest_position="0 0 0"/><UniformMass totalMass="2"/><RestShapeSpringsForceField stiffness="10"/>)",
+        "gravity=\"0 0 0\" dt=\"0.1\""));
     double x = 1;
     for (int i = 0; i < 5; ++i) {
         x += 0.1 * (-10 * x) / (2 + 0.1 * 10); // (m + h k) v = f
@@ -297,8 +325,10 @@ TEST(Integrator, FieldsHaveTheirOwnRayleighDamping)
 {
     // rayleighStiffness of a force field adds b K with b = -h on the left side
     const double k = 100, m = 10, h = 0.1, r = 0.4;
-    HostScene s(node(R"(<EulerImplicitSolver/><CGLinearSolver threshold="1e-30"/><MechanicalObject name="m" position="2 0 0" rest_position="0 0 0"/><UniformMass totalMass="10"/>
-        <RestShapeSpringsForceField stiffness="100" rayleighStiffness="0.4"/>)", "gravity=\"0 0 0\" dt=\"0.1\""));
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver threshold="1e-30"/><MechanicalObject name="m" position="2 0 0" rest_position="0 0 0"/><UniformMass totalMass="10"/>
+        <RestShapeSpringsForceField stiffness="100" rayleighStiffness="0.4"/>)",
+        "gravity=\"0 0 0\" dt=\"0.1\""));
     s.step();
     EXPECT_NEAR(s.state("m")->v[0], h * (-k * 2) / (m + h * h * k + h * r * k), 1e-14);
 }
@@ -306,22 +336,27 @@ TEST(Integrator, FieldsHaveTheirOwnRayleighDamping)
 // SOFA's stopping rules: the very first solve never stops in its first iteration, later ones do.
 TEST(ConjugateGradient, StopsWhereSofaStops)
 {
-    HostScene s(node(R"(<EulerImplicitSolver/><CGLinearSolver iterations="25" tolerance="1e-9" threshold="1e10"/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/>)"));
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver iterations="25" tolerance="1e-9" threshold="1e10"/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/>)"));
     s.step();
-    EXPECT_NEAR(s.state("m")->v[1], -0.0981, 1e-15); // one iteration was made although the denominator is below the threshold
+    EXPECT_NEAR(s.state("m")->v[1], -0.0981,
+                1e-15); // one iteration was made although the denominator is below the threshold
     s.step();
     EXPECT_NEAR(s.state("m")->v[1], -0.0981, 1e-15); // now none
-    HostScene t(node(R"(<EulerImplicitSolver/><CGLinearSolver iterations="25" tolerance="2" threshold="1e-30"/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/>)"));
+    HostScene t(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver iterations="25" tolerance="2" threshold="1e-30"/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/>)"));
     t.step(2);
     EXPECT_NEAR(t.state("m")->v[1], -0.0981, 1e-15);
-    HostScene none(node(R"(<EulerImplicitSolver/><CGLinearSolver iterations="0"/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/>)"));
+    HostScene none(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver iterations="0"/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/>)"));
     none.step();
     EXPECT_EQ(none.state("m")->v[1], 0.0);
 }
 
 TEST(Integrator, OneSolverForSeveralStates)
 {
-    HostScene s(node(R"(<EulerImplicitSolver/><SparseLDLSolver/><Node name="a"><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/></Node>
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><SparseLDLSolver/><Node name="a"><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/></Node>
         <Node name="b"><MechanicalObject name="m" position="5 0 0 6 0 0"/><UniformMass totalMass="1"/><FixedProjectiveConstraint indices="1"/></Node>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     s.step();
@@ -332,7 +367,8 @@ TEST(Integrator, OneSolverForSeveralStates)
 
 TEST(Integrator, AllocatesNothingInAStep)
 {
-    HostScene s(node(R"(<EulerImplicitSolver/><SparseLDLSolver/><RegularGridTopology n="4 3 3"/><MechanicalObject name="m"/><DiagonalMass totalMass="1"/>
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><SparseLDLSolver/><RegularGridTopology n="4 3 3"/><MechanicalObject name="m"/><DiagonalMass totalMass="1"/>
         <BoxROI name="r" box="0 0 0 0 1 1" position="@m.position"/><FixedProjectiveConstraint indices="@r.indices"/><TetrahedronFEMForceField youngModulus="1e4" poissonRatio="0.3"/>
         <PlaneForceField normal="0 1 0" d="-0.01"/><Node name="c"><MechanicalObject name="p" position="0.5 0.5 0.5"/><BarycentricMapping/></Node>)"));
     ASSERT_TRUE(s.good()) << s.findings();
@@ -344,7 +380,8 @@ TEST(Integrator, AllocatesNothingInAStep)
 
 TEST(Integrator, DivergenceIsReportedInTheSameStep)
 {
-    HostScene s(node(R"(<EulerExplicitSolver/><RegularGridTopology n="3 2 2"/><MechanicalObject name="m"/><UniformMass totalMass="1e-6"/><TetrahedronFEMForceField youngModulus="1e12" poissonRatio="0.3"/>)"));
+    HostScene s(node(
+        R"(<EulerExplicitSolver/><RegularGridTopology n="3 2 2"/><MechanicalObject name="m"/><UniformMass totalMass="1e-6"/><TetrahedronFEMForceField youngModulus="1e12" poissonRatio="0.3"/>)"));
     PliError err = {};
     PliStatus status = PLI_OK;
     for (int i = 0; i < 1000 && !status; ++i) status = pli_scene_step(s.scene, &err);
@@ -357,8 +394,10 @@ TEST(Integrator, DivergenceIsReportedInTheSameStep)
 TEST(Constraint, PartialHoldsOneDirection)
 {
     for (const char *solver : { "<CGLinearSolver/>", "<SparseLDLSolver/>" }) {
-        HostScene s(node(std::string("<EulerImplicitSolver/>") + solver + R"(<MechanicalObject name="m" position="0 0 0 1 0 0"/><UniformMass totalMass="2"/>
-            <PartialFixedProjectiveConstraint indices="0" fixedDirections="0 1 0"/>)", "gravity=\"1 2 3\""));
+        HostScene s(node(std::string("<EulerImplicitSolver/>") + solver +
+                             R"(<MechanicalObject name="m" position="0 0 0 1 0 0"/><UniformMass totalMass="2"/>
+            <PartialFixedProjectiveConstraint indices="0" fixedDirections="0 1 0"/>)",
+                         "gravity=\"1 2 3\""));
         ASSERT_TRUE(s.good()) << s.findings();
         s.step();
         EXPECT_NEAR(s.state("m")->v[0], 0.01, 1e-15);
@@ -370,7 +409,8 @@ TEST(Constraint, PartialHoldsOneDirection)
 
 TEST(Constraint, FixedPointsKeepTheirVelocityUnlessAsked)
 {
-    const std::string body = R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="0 0 0" velocity="1 0 0"/><UniformMass totalMass="1"/>)";
+    const std::string body =
+        R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="0 0 0" velocity="1 0 0"/><UniformMass totalMass="1"/>)";
     HostScene drift(node(body + R"(<FixedProjectiveConstraint fixAll="1"/>)"));
     drift.step();
     EXPECT_NEAR(drift.state("m")->x[0], 0.01, 1e-15); // SOFA's own behaviour
@@ -381,7 +421,8 @@ TEST(Constraint, FixedPointsKeepTheirVelocityUnlessAsked)
 
 TEST(Constraint, IndicesOutOfRangeAreLeftOut)
 {
-    HostScene s(node(R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/><FixedProjectiveConstraint indices="5"/>)"));
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="0 0 0"/><UniformMass totalMass="1"/><FixedProjectiveConstraint indices="5"/>)"));
     ASSERT_TRUE(s.good());
     EXPECT_NE(s.findings().find("index 5 is left out"), std::string::npos);
     s.step();
@@ -390,8 +431,10 @@ TEST(Constraint, IndicesOutOfRangeAreLeftOut)
 
 TEST(Constraint, LinearMovementFollowsItsKeys)
 {
-    HostScene s(node(R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="1 0 0  2 0 0"/><UniformMass totalMass="2"/>
-        <LinearMovementProjectiveConstraint indices="0" keyTimes="0 0.05 0.1" movements="0 0 0  0 5 0  0 5 10"/>)", "gravity=\"0 0 0\""));
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="1 0 0  2 0 0"/><UniformMass totalMass="2"/>
+        <LinearMovementProjectiveConstraint indices="0" keyTimes="0 0.05 0.1" movements="0 0 0  0 5 0  0 5 10"/>)",
+        "gravity=\"0 0 0\""));
     ASSERT_TRUE(s.good()) << s.findings();
     s.step(4); // the state at t = 0.04 holds the motion of t = 0.03
     EXPECT_NEAR(s.state("m")->x[1], 3.0, 1e-12);
@@ -435,13 +478,16 @@ TEST(Force, Constant)
 
 TEST(Force, PlaneAndSphere)
 {
-    HostScene p(node(R"(<MechanicalObject name="m" position="0 -0.5 0  0 1 0" velocity="0 2 0"/><PlaneForceField name="f" normal="0 1 0" d="0" stiffness="100" damping="3"/>)"));
+    HostScene p(node(
+        R"(<MechanicalObject name="m" position="0 -0.5 0  0 1 0" velocity="0 2 0"/><PlaneForceField name="f" normal="0 1 0" d="0" stiffness="100" damping="3"/>)"));
     auto f = force(p, "f", p.state("m"));
     EXPECT_NEAR(f[1], 100 * 0.5 - 2 * 3 * 0.5, 1e-14); // SOFA's damping grows with the depth
     EXPECT_EQ(f[4], 0.0);
-    HostScene limited(node(R"(<MechanicalObject name="m" position="0 -0.5 0"/><PlaneForceField name="f" stiffness="100" maxForce="7"/>)"));
+    HostScene limited(node(
+        R"(<MechanicalObject name="m" position="0 -0.5 0"/><PlaneForceField name="f" stiffness="100" maxForce="7"/>)"));
     EXPECT_NEAR(force(limited, "f", limited.state("m"))[1], 7.0, 1e-14);
-    HostScene q(node(R"(<MechanicalObject name="m" position="0.6 0 0  2 0 0"/><SphereForceField name="f" radius="1" stiffness="10" damping="0"/>)"));
+    HostScene q(node(
+        R"(<MechanicalObject name="m" position="0.6 0 0  2 0 0"/><SphereForceField name="f" radius="1" stiffness="10" damping="0"/>)"));
     f = force(q, "f", q.state("m"));
     EXPECT_NEAR(f[0], 10 * 0.4, 1e-14);
     EXPECT_EQ(f[3], 0.0);
@@ -460,17 +506,23 @@ TEST(Force, SpringsToAnotherShape)
 // The derivative in the matrix-free product, in the assembled matrix, and of the force by differences must be one.
 TEST(Force, DerivativesAgree)
 {
-    const char *fields[] = { R"(<TetrahedronFEMForceField name="f" youngModulus="1e3" poissonRatio="0.3" method="small"/>)",
-                             R"(<RestShapeSpringsForceField name="f" stiffness="7"/>)", R"(<PlaneForceField name="f" normal="0 1 0" d="0.3" damping="0"/>)",
-                             R"(<SphereForceField name="f" center="0.5 0.5 0.5" radius="0.6" damping="0"/>)" };
+    const char *fields[] = {
+        R"(<TetrahedronFEMForceField name="f" youngModulus="1e3" poissonRatio="0.3" method="small"/>)",
+        R"(<RestShapeSpringsForceField name="f" stiffness="7"/>)",
+        R"(<PlaneForceField name="f" normal="0 1 0" d="0.3" damping="0"/>)",
+        R"(<SphereForceField name="f" center="0.5 0.5 0.5" radius="0.6" damping="0"/>)"
+    };
     for (const char *field : fields) {
-        HostScene s(node(std::string(R"(<RegularGridTopology n="3 2 2" min="0 0 0" max="1 1 1"/><MechanicalObject name="m"/>)") + field));
+        HostScene s(node(
+            std::string(R"(<RegularGridTopology n="3 2 2" min="0 0 0" max="1 1 1"/><MechanicalObject name="m"/>)") +
+            field));
         ASSERT_TRUE(s.good()) << s.findings();
         PliMech *m = s.state("m");
         PliObject *o = s.object("f");
         uint64_t seed = 5;
         std::vector<double> dx(3 * m->count), f0(dx.size()), f1(dx.size()), df(dx.size());
-        for (size_t i = 0; i < dx.size(); ++i) m->x[i] += 0.01 * (pli_random_unit(&seed) - 0.5), dx[i] = pli_random_unit(&seed) - 0.5;
+        for (size_t i = 0; i < dx.size(); ++i)
+            m->x[i] += 0.01 * (pli_random_unit(&seed) - 0.5), dx[i] = pli_random_unit(&seed) - 0.5;
         const double e = 1e-6;
         std::vector<double> x(m->x, m->x + dx.size()), xp(x), xm(x);
         for (size_t i = 0; i < dx.size(); ++i) xp[i] += e * dx[i], xm[i] -= e * dx[i];
@@ -489,9 +541,10 @@ const char *methods[] = { "small", "large", "polar", "svd" };
 
 std::string fem_scene(const std::string &method, const char *component = "TetrahedronFEMForceField")
 {
-    return node(std::string(R"(<RegularGridTopology name="g" n="4 3 3" min="0 0 0" max="1.5 1 1"/><MechanicalObject name="m"/>
+    return node(
+        std::string(R"(<RegularGridTopology name="g" n="4 3 3" min="0 0 0" max="1.5 1 1"/><MechanicalObject name="m"/>
         <TetrahedronSetTopologyContainer name="t"/><Hexa2TetraTopologicalMapping input="@g" output="@t" swapping="1"/><)") +
-                component + R"( name="f" youngModulus="1000" poissonRatio="0.3" method=")" + method + "\"/>");
+        component + R"( name="f" youngModulus="1000" poissonRatio="0.3" method=")" + method + "\"/>");
 }
 
 TEST(TetraFem, NoForceAtRestNorWhenMovedRigidly)
@@ -529,7 +582,9 @@ TEST(TetraFem, AffineStretchGivesHookesTraction)
                 bool inside = p[0] > 0.01 && p[0] < 1.49 && p[1] > 0.01 && p[1] < 0.99 && p[2] > 0.01 && p[2] < 0.99;
                 for (int k = 0; k < 3; ++k) {
                     sum[k] += f[3 * i + k];
-                    if (inside) { EXPECT_NEAR(f[3 * i + k], 0.0, 1e-9) << method; }
+                    if (inside) {
+                        EXPECT_NEAR(f[3 * i + k], 0.0, 1e-9) << method;
+                    }
                 }
                 if (p[0] > 1.49) right += f[3 * i];
                 if (p[1] > 0.99) top += f[3 * i + 1];
@@ -562,7 +617,8 @@ TEST(TetraFem, SmallForceIsTheGradientOfItsEnergy)
 
 TEST(TetraFem, SvdTurnsInvertedElementsBack)
 {
-    HostScene s(node(R"(<TetrahedronSetTopologyContainer position="0 0 0 1 0 0 0 1 0 0 0 1" tetrahedra="0 1 2 3"/><MechanicalObject name="m"/>
+    HostScene s(node(
+        R"(<TetrahedronSetTopologyContainer position="0 0 0 1 0 0 0 1 0 0 0 1" tetrahedra="0 1 2 3"/><MechanicalObject name="m"/>
         <TetrahedronFEMForceField name="f" youngModulus="1" poissonRatio="0" method="svd"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     s.state("m")->x[11] = -0.2; // the tip went through the base
@@ -574,12 +630,15 @@ TEST(TetraFem, DirectAndIterativeSolversAgree)
 {
     for (const char *method : methods) {
         std::vector<double> x[2];
-        const char *solver[2] = { R"(<CGLinearSolver iterations="500" tolerance="1e-14" threshold="1e-40"/>)", "<SparseLDLSolver/>" };
+        const char *solver[2] = { R"(<CGLinearSolver iterations="500" tolerance="1e-14" threshold="1e-40"/>)",
+                                  "<SparseLDLSolver/>" };
         for (int k = 0; k < 2; ++k) {
-            HostScene s(node(std::string("<EulerImplicitSolver rayleighStiffness=\"0.02\" rayleighMass=\"0.1\"/>") + solver[k] +
-                             R"(<RegularGridTopology n="5 3 3" min="0 0 0" max="1.5 0.3 0.3"/><MechanicalObject name="m"/><DiagonalMass totalMass="1"/>
+            HostScene s(node(
+                std::string("<EulerImplicitSolver rayleighStiffness=\"0.02\" rayleighMass=\"0.1\"/>") + solver[k] +
+                R"(<RegularGridTopology n="5 3 3" min="0 0 0" max="1.5 0.3 0.3"/><MechanicalObject name="m"/><DiagonalMass totalMass="1"/>
                 <BoxROI name="r" box="0 0 0 0 1 1"/><FixedProjectiveConstraint indices="@r.indices"/>
-                <TetrahedronFEMForceField youngModulus="3e4" poissonRatio="0.4" method=")" + method + "\"/>"));
+                <TetrahedronFEMForceField youngModulus="3e4" poissonRatio="0.4" method=")" +
+                method + "\"/>"));
             ASSERT_TRUE(s.good()) << s.findings();
             s.step(30);
             x[k].assign(s.state("m")->x, s.state("m")->x + 3 * s.state("m")->count);
@@ -590,11 +649,19 @@ TEST(TetraFem, DirectAndIterativeSolversAgree)
 
 TEST(TetraFem, GridsAreSplitWithoutAMapping)
 {
-    HostScene s(node(R"(<RegularGridTopology n="3 3 3"/><MechanicalObject name="m"/><TetrahedronFEMForceField name="f" youngModulus="1 2" poissonRatio="0.3"/>)"));
+    HostScene s(node(
+        R"(<RegularGridTopology n="3 3 3"/><MechanicalObject name="m"/><TetrahedronFEMForceField name="f" youngModulus="1 2" poissonRatio="0.3"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     for (double f : force(s, "f", s.state("m"))) EXPECT_NEAR(f, 0.0, 1e-12);
-    EXPECT_FALSE(HostScene(node(R"(<MeshTopology position="0 0 0 1 0 0" edges="0 1"/><MechanicalObject/><TetrahedronFEMForceField/>)")).good());
-    EXPECT_FALSE(HostScene(node(R"(<RegularGridTopology n="2 2 2"/><MechanicalObject/><TetrahedronFEMForceField poissonRatio="0.5"/>)")).good());
+    EXPECT_FALSE(
+        HostScene(
+            node(R"(<MeshTopology position="0 0 0 1 0 0" edges="0 1"/><MechanicalObject/><TetrahedronFEMForceField/>)"))
+            .good());
+    EXPECT_FALSE(
+        HostScene(
+            node(
+                R"(<RegularGridTopology n="2 2 2"/><MechanicalObject/><TetrahedronFEMForceField poissonRatio="0.5"/>)"))
+            .good());
 }
 
 TEST(TetraFem, VonMisesOfUniaxialStress)
@@ -602,7 +669,8 @@ TEST(TetraFem, VonMisesOfUniaxialStress)
     HostScene s(fem_scene("small"));
     PliMech *m = s.state("m");
     const double e = 1e-4, nu = 0.3;
-    for (PliIndex i = 0; i < m->count; ++i) m->x[3 * i] *= 1 + e, m->x[3 * i + 1] *= 1 - nu * e, m->x[3 * i + 2] *= 1 - nu * e;
+    for (PliIndex i = 0; i < m->count; ++i)
+        m->x[3 * i] *= 1 + e, m->x[3 * i + 1] *= 1 - nu * e, m->x[3 * i + 2] *= 1 - nu * e;
     std::vector<double> stress(m->count);
     PliObject *o = s.object("f");
     o->cls->ops->von_mises(o, m->x, stress.data());
@@ -613,10 +681,15 @@ TEST(TetraFem, VonMisesOfUniaxialStress)
 
 TEST(Mapping, BarycentricReproducesAffineMotion)
 {
-    for (const char *cells : { R"(<RegularGridTopology name="g" n="3 3 3" min="0 0 0" max="1 1 1"/>)",
-                               R"(<TetrahedronSetTopologyContainer name="g" position="0 0 0 1 0 0 0 1 0 0 0 1 1 1 1" tetrahedra="0 1 2 3 1 2 3 4"/>)" }) {
-        HostScene s(node(std::string(cells) + R"(<MechanicalObject name="m"/><Node name="c"><MechanicalObject name="p" position="0.2 0.3 0.1  0.5 0.5 0.5  1.2 0.1 0"/><BarycentricMapping/></Node>
-            <EulerImplicitSolver/><CGLinearSolver/><UniformMass totalMass="1"/>)", "gravity=\"0 0 0\""));
+    for (
+        const char *cells :
+        { R"(<RegularGridTopology name="g" n="3 3 3" min="0 0 0" max="1 1 1"/>)",
+          R"(<TetrahedronSetTopologyContainer name="g" position="0 0 0 1 0 0 0 1 0 0 0 1 1 1 1" tetrahedra="0 1 2 3 1 2 3 4"/>)" }) {
+        HostScene s(node(
+            std::string(cells) +
+                R"(<MechanicalObject name="m"/><Node name="c"><MechanicalObject name="p" position="0.2 0.3 0.1  0.5 0.5 0.5  1.2 0.1 0"/><BarycentricMapping/></Node>
+            <EulerImplicitSolver/><CGLinearSolver/><UniformMass totalMass="1"/>)",
+            "gravity=\"0 0 0\""));
         ASSERT_TRUE(s.good()) << s.findings();
         PliMech *m = s.state("m"), *p = s.state("c/p");
         const double before[9] = { 0.2, 0.3, 0.1, 0.5, 0.5, 0.5, 1.2, 0.1, 0 };
@@ -641,11 +714,15 @@ TEST(Mapping, ForcesOfTheChildActOnTheParent)
 {
     // a spring on an embedded point, solved matrix-free and assembled
     double v[2][12];
-    const char *solver[2] = { R"(<CGLinearSolver iterations="100" tolerance="1e-15" threshold="1e-40"/>)", "<SparseLDLSolver/>" };
+    const char *solver[2] = { R"(<CGLinearSolver iterations="100" tolerance="1e-15" threshold="1e-40"/>)",
+                              "<SparseLDLSolver/>" };
     for (int k = 0; k < 2; ++k) {
-        HostScene s(node(std::string("<EulerImplicitSolver/>") + solver[k] + R"(<TetrahedronSetTopologyContainer position="0 0 0 1 0 0 0 1 0 0 0 1" tetrahedra="0 1 2 3"/><MechanicalObject name="m"/>
+        HostScene s(node(
+            std::string("<EulerImplicitSolver/>") + solver[k] +
+                R"(<TetrahedronSetTopologyContainer position="0 0 0 1 0 0 0 1 0 0 0 1" tetrahedra="0 1 2 3"/><MechanicalObject name="m"/>
             <UniformMass vertexMass="1"/><Node name="c"><MechanicalObject name="p" position="0.25 0.25 0.25"/><BarycentricMapping/><RestShapeSpringsForceField stiffness="100"/>
-            <Node name="d"><MechanicalObject name="q"/><IdentityMapping/><ConstantForceField forces="0 8 0"/></Node></Node>)", "gravity=\"0 0 0\" dt=\"0.1\""));
+            <Node name="d"><MechanicalObject name="q"/><IdentityMapping/><ConstantForceField forces="0 8 0"/></Node></Node>)",
+            "gravity=\"0 0 0\" dt=\"0.1\""));
         ASSERT_TRUE(s.good()) << s.findings();
         s.step();
         // four unit masses move together: m = 4, f = 8, k = 100
@@ -659,7 +736,8 @@ TEST(Mapping, ForcesOfTheChildActOnTheParent)
 
 TEST(Mapping, VisualModelsFollowWhenLookedAt)
 {
-    HostScene s(node(R"(<RegularGridTopology n="2 2 2"/><MechanicalObject name="m"/><Node name="v"><OglModel name="o" position="0.5 0.5 0.5" triangles="0 0 0"/><BarycentricMapping output="@o"/></Node>)"));
+    HostScene s(node(
+        R"(<RegularGridTopology n="2 2 2"/><MechanicalObject name="m"/><Node name="v"><OglModel name="o" position="0.5 0.5 0.5" triangles="0 0 0"/><BarycentricMapping output="@o"/></Node>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     for (PliIndex i = 0; i < 8; ++i) s.state("m")->x[3 * i] += 2;
     pli_visual_update(s.state("v/o"));
@@ -670,7 +748,11 @@ TEST(Mapping, RefusesLoopsAndMissingEnds)
 {
     EXPECT_FALSE(HostScene(node("<BarycentricMapping/>")).good());
     EXPECT_FALSE(HostScene(node(R"(<MechanicalObject name="m"/><IdentityMapping input="@m" output="@m"/>)")).good());
-    EXPECT_FALSE(HostScene(node(R"(<MechanicalObject name="m"/><Node name="c"><MechanicalObject name="n"/><IdentityMapping/><Node name="d"><IdentityMapping input="@../n" output="@../../m"/></Node></Node>)")).good());
+    EXPECT_FALSE(
+        HostScene(
+            node(
+                R"(<MechanicalObject name="m"/><Node name="c"><MechanicalObject name="n"/><IdentityMapping/><Node name="d"><IdentityMapping input="@../n" output="@../../m"/></Node></Node>)"))
+            .good());
 }
 
 // ---- exporters ---------------------------------------------------------------------------------------------------------------
@@ -679,7 +761,9 @@ TEST(Export, WriteStateReadsBackExactly)
 {
     Folder f;
     std::string out = f.path("x.state");
-    HostScene s(node(R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="0.1 0.2 0.3"/><UniformMass totalMass="1"/><WriteState filename=")" + out + R"(" writeV="1" time="0" period="0.02"/>)"));
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver/><MechanicalObject name="m" position="0.1 0.2 0.3"/><UniformMass totalMass="1"/><WriteState filename=")" +
+        out + R"(" writeV="1" time="0" period="0.02"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     PliError err = {};
     ASSERT_EQ(pli_scene_start(s.scene, &err), PLI_OK) << err.text;
@@ -706,8 +790,10 @@ TEST(Export, WriteStateReadsBackExactly)
 TEST(Export, VtkExporterWritesWhatItIsAsked)
 {
     Folder f;
-    HostScene s(node(R"(<EulerImplicitSolver/><CGLinearSolver/><RegularGridTopology n="2 2 2"/><MechanicalObject/><UniformMass totalMass="1"/>
-        <VTKExporter filename=")" + f.path("out") + R"(" hexas="1" exportEveryNumberOfSteps="2" exportAtBegin="1" exportAtEnd="1"/>)"));
+    HostScene s(node(
+        R"(<EulerImplicitSolver/><CGLinearSolver/><RegularGridTopology n="2 2 2"/><MechanicalObject/><UniformMass totalMass="1"/>
+        <VTKExporter filename=")" +
+        f.path("out") + R"(" hexas="1" exportEveryNumberOfSteps="2" exportAtBegin="1" exportAtEnd="1"/>)"));
     ASSERT_TRUE(s.good()) << s.findings();
     PliError err = {};
     ASSERT_EQ(pli_scene_start(s.scene, &err), PLI_OK) << err.text;

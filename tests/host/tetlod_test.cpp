@@ -9,7 +9,8 @@
 
 using namespace pliant_test;
 
-namespace {
+namespace
+{
 
 /// Writes a box of n cells an edge after `change` has done something to it.
 void write_box(const Folder &folder, const char *name, PliIndex n, const std::function<void(PliMesh *)> &change = {})
@@ -54,7 +55,9 @@ struct Levels {
 TEST(TetLodScenes, BadLevelsGetOneSentence)
 {
     Levels l;
-    auto away = [](PliMesh *m) { for (PliIndex i = 0; i < m->point_count; ++i) m->x[3 * i] += 1.0; };
+    auto away = [](PliMesh *m) {
+        for (PliIndex i = 0; i < m->point_count; ++i) m->x[3 * i] += 1.0;
+    };
     write_box(l.folder, "away.msh", 4, away);
     write_box(l.folder, "flat.msh", 4, [](PliMesh *m) { m->tets[1] = m->tets[0]; });
     write_box(l.folder, "orphan.msh", 4, [](PliMesh *m) {
@@ -73,15 +76,20 @@ TEST(TetLodScenes, WhatCanWorkDoes)
 {
     Levels l;
     // every second tetrahedron turned inside out: the order of corners carries no information, and is put right
-    write_box(l.folder, "inverted.msh", 4, [](PliMesh *m) { for (PliIndex t = 0; t < m->tet_count; t += 2) std::swap(m->tets[4 * t], m->tets[4 * t + 1]); });
+    write_box(l.folder, "inverted.msh", 4, [](PliMesh *m) {
+        for (PliIndex t = 0; t < m->tet_count; t += 2) std::swap(m->tets[4 * t], m->tets[4 * t + 1]);
+    });
     // nodes of the fine level outside of every coarse tetrahedron follow the nearest one
-    write_box(l.folder, "bulge.msh", 4, [](PliMesh *m) { for (PliIndex i = 0; i < 3 * m->point_count; ++i) m->x[i] = 0.05 + 1.1 * (m->x[i] - 0.05); });
+    write_box(l.folder, "bulge.msh", 4, [](PliMesh *m) {
+        for (PliIndex i = 0; i < 3 * m->point_count; ++i) m->x[i] = 0.05 + 1.1 * (m->x[i] - 0.05);
+    });
     for (const char *files : { "fine.msh", "coarse.msh inverted.msh", "coarse.msh bulge.msh" }) {
         auto s = l.load(files, R"(criterion="region" radius="0.05" law="corotational")");
         ASSERT_TRUE(s->good()) << files << s->findings();
         s->step(5);
         const PliStats stats = pli_body_stats(pli_model_self(s->object("model"))->body);
-        EXPECT_EQ(stats.refined > 0, std::string(files) != "fine.msh") << files; // one level: nothing to refine, and no harm
+        EXPECT_EQ(stats.refined > 0, std::string(files) != "fine.msh")
+            << files; // one level: nothing to refine, and no harm
     }
 }
 
@@ -152,7 +160,8 @@ TEST(TetLodScenes, TheSpinningBallKeepsItsMomentum)
     EXPECT_GT(before.refined, 10u);
     EXPECT_GT(after.refined + after.coarsened, before.refined + before.coarsened + 5);
     double size = 0, spin = 0;
-    for (int c = 0; c < 3; ++c) size += first.momentum[c] * first.momentum[c], spin += first.angular[c] * first.angular[c];
+    for (int c = 0; c < 3; ++c)
+        size += first.momentum[c] * first.momentum[c], spin += first.angular[c] * first.angular[c];
     EXPECT_GT(spin, 0.0);
     for (int c = 0; c < 3; ++c) {
         EXPECT_NEAR(last.momentum[c], first.momentum[c], 1e-10 * std::sqrt(size));

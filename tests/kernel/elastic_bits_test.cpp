@@ -6,7 +6,8 @@ extern "C" {
 #include "kernel/elastic_state.h"
 }
 
-namespace {
+namespace
+{
 
 /// Everything the kernel computes, as one list of numbers.
 Vec everything(PliElastic *e, const Vec &x, const Vec &v)
@@ -69,7 +70,8 @@ TEST(ElasticBits, WorkersAgree)
             ASSERT_TRUE(pool);
             pli_pool_lend(pool, &host);
             {
-                Elastic e = s.samples ? make_samples(box, m, nullptr, nullptr, PLI_SIMD_AVX512, &host) : make_elastic(box, m, PLI_SIMD_AVX512, &host);
+                Elastic e = s.samples ? make_samples(box, m, nullptr, nullptr, PLI_SIMD_AVX512, &host)
+                                      : make_elastic(box, m, PLI_SIMD_AVX512, &host);
                 for (int repeat = 0; repeat < 2; ++repeat) {
                     Vec all = everything(e.get(), x, v);
                     if (reference.empty()) reference = all;
@@ -94,8 +96,8 @@ TEST(ElasticBits, NewListsLeaveNothingBehind)
         Vec x = box.deformed(0.05), v = random_vec(x.size(), 3);
         for (PliIndex count : { box.count, PliIndex(1001), box.count - 5, PliIndex(0), PliIndex(700), box.count }) {
             for (PliElastic *e : { many.get(), one.get() })
-                ASSERT_EQ(PLI_OK, pli_elastic_set_tets(e, box.points, count, box.tets.data(), box.which.data(), box.rest.data(),
-                                                       box.volume.data(), nullptr));
+                ASSERT_EQ(PLI_OK, pli_elastic_set_tets(e, box.points, count, box.tets.data(), box.which.data(),
+                                                       box.rest.data(), box.volume.data(), nullptr));
             Vec a(x.size(), -0.0), b(x.size(), -0.0);
             pli_elastic_add_force(many.get(), x.data(), v.data(), a.data());
             pli_elastic_add_force(one.get(), x.data(), v.data(), b.data());
@@ -111,9 +113,11 @@ TEST(ElasticBits, RangesSumToTheWhole)
     Box box(3);
     for (PliSimd simd : simd_levels()) {
         Elastic e = make_elastic(box, material(PLI_COROT, 0.01), simd);
-        Vec x = box.deformed(0.1), v = random_vec(x.size(), 5), whole = force(e.get(), x, v.data()), parts(x.size(), 0.0);
+        Vec x = box.deformed(0.1), v = random_vec(x.size(), 5), whole = force(e.get(), x, v.data()),
+            parts(x.size(), 0.0);
         PliIndex cuts[] = { 0, 1, 3, 3, 12, 29, 64, 77, 140, box.count };
-        for (int i = 0; i + 1 < 10; ++i) pli_elastic_add_force_range(e.get(), cuts[i], cuts[i + 1], x.data(), v.data(), parts.data());
+        for (int i = 0; i + 1 < 10; ++i)
+            pli_elastic_add_force_range(e.get(), cuts[i], cuts[i + 1], x.data(), v.data(), parts.data());
         EXPECT_TRUE(same_bits(whole, parts)) << "ascending ranges are the same sequence of additions";
         // a single element in the middle touches its four points only
         Vec one(x.size(), 0.0);
@@ -151,7 +155,8 @@ void expect_rotation(const Vec &matrix, const double R[9])
         for (int j = 0; j < 3; ++j) {
             double unit = 0.0;
             S[3 * i + j] = 0.0;
-            for (int k = 0; k < 3; ++k) unit += R[3 * k + i] * R[3 * k + j], S[3 * i + j] += R[3 * k + i] * F[3 * k + j];
+            for (int k = 0; k < 3; ++k)
+                unit += R[3 * k + i] * R[3 * k + j], S[3 * i + j] += R[3 * k + i] * F[3 * k + j];
             EXPECT_NEAR(unit, i == j, 1e-13);
         }
     EXPECT_NEAR(S[1], S[3], 1e-13);
@@ -170,9 +175,15 @@ void expect_rotation(const Vec &matrix, const double R[9])
 TEST(Polar, RobustRoutineTakesAnyMatrix)
 {
     double R[9];
-    std::vector<Vec> cases = { Vec(9, 0.0), { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { -1, 0, 0, 0, -1, 0, 0, 0, -1 }, { 1, 0, 0, 0, 0, 0, 0, 0, 0 },
-                               { 1, 0, 0, 0, 1, 0, 0, 0, -1 }, { 1, 2, 3, 2, 4, 6, 3, 6, 9 }, { 1e200, 0, 0, 0, 2e200, 0, 0, 1e200, 1e200 },
-                               { 1e-200, 0, 0, 0, 2e-200, 0, 0, 0, 1e-200 }, { 0, -1, 0, 1, 0, 0, 0, 0, 1 } };
+    std::vector<Vec> cases = { Vec(9, 0.0),
+                               { 1, 0, 0, 0, 1, 0, 0, 0, 1 },
+                               { -1, 0, 0, 0, -1, 0, 0, 0, -1 },
+                               { 1, 0, 0, 0, 0, 0, 0, 0, 0 },
+                               { 1, 0, 0, 0, 1, 0, 0, 0, -1 },
+                               { 1, 2, 3, 2, 4, 6, 3, 6, 9 },
+                               { 1e200, 0, 0, 0, 2e200, 0, 0, 1e200, 1e200 },
+                               { 1e-200, 0, 0, 0, 2e-200, 0, 0, 0, 1e-200 },
+                               { 0, -1, 0, 1, 0, 0, 0, 0, 1 } };
     for (uint64_t seed = 1; seed < 500; ++seed) cases.push_back(random_vec(9, seed));
     for (const Vec &F : cases) {
         pli_polar_robust(F.data(), R);

@@ -8,7 +8,8 @@ extern "C" {
 #include "kernel/elastic.h"
 }
 
-namespace {
+namespace
+{
 
 /// Three cells of eight samples over 12 points each, then five samples that do not fill a pack.
 std::vector<double> evaluate(bool cells, PliSimd simd)
@@ -30,7 +31,9 @@ std::vector<double> evaluate(bool cells, PliSimd simd)
         volume[s] = 0.5 + pli_random_unit(&seed);
     }
     for (size_t k = 0; k < 3 * point.size(); ++k) grad.push_back(pli_random_unit(&seed) - 0.5);
-    EXPECT_EQ(pli_elastic_set_samples(e, points, count, first.data(), point.data(), grad.data(), volume.data(), nullptr, nullptr, nullptr), PLI_OK);
+    EXPECT_EQ(pli_elastic_set_samples(e, points, count, first.data(), point.data(), grad.data(), volume.data(), nullptr,
+                                      nullptr, nullptr),
+              PLI_OK);
     std::vector<double> x = pliant_test::random_vector(&seed, 3 * points), f(6 * points, 0.0);
     pli_elastic_add_force(e, x.data(), nullptr, f.data());
     pli_elastic_linearize(e, x.data());

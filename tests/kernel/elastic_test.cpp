@@ -2,10 +2,12 @@
 // Laws of the elastic kernel: energy, force and derivative agree; motions without strain cost nothing; closed forms.
 #include "kernel/fixture.h"
 
-namespace {
+namespace
+{
 
-class Law : public testing::TestWithParam<int> {
-protected:
+class Law : public testing::TestWithParam<int>
+{
+  protected:
     PliLaw law() const { return PliLaw(GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(All, Law, testing::Range(0, int(PLI_LAW_COUNT)), [](const testing::TestParamInfo<int> &i) {
@@ -127,7 +129,8 @@ TEST_P(Law, SmallStrainIsHooke)
     for (PliIndex t = 0; t < box.count; ++t)
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j) {
-                double stress = mu * h * (d[3 * i + j] + d[3 * j + i]) + (i == j ? lambda * h * (d[0] + d[4] + d[8]) : 0.0);
+                double stress =
+                    mu * h * (d[3 * i + j] + d[3 * j + i]) + (i == j ? lambda * h * (d[0] + d[4] + d[8]) : 0.0);
                 const double *g = box.rest[t].grad;
                 for (int a = 0; a < 4; ++a) {
                     double ga = a ? g[3 * a - 3 + j] : -(g[j] + g[3 + j] + g[6 + j]);
@@ -159,7 +162,8 @@ TEST(Elastic, UniaxialStretchClosedForm)
         EXPECT_NEAR(P[0] / m.young, expected[n], 1e-12);
         for (int k = 1; k < 9; ++k) EXPECT_NEAR(P[k] / m.young, 0.0, 1e-12);
         // true stress: force over deformed area
-        EXPECT_NEAR(pli_elastic_tet_von_mises(e.get(), 3, x.data()), std::abs(P[0]) / (lateral * lateral), 1e-8 * m.young);
+        EXPECT_NEAR(pli_elastic_tet_von_mises(e.get(), 3, x.data()), std::abs(P[0]) / (lateral * lateral),
+                    1e-8 * m.young);
     }
 }
 
@@ -214,27 +218,32 @@ TEST_P(Law, ProjectionMakesTheTangentNegative)
         struct Worst {
             double value;
         } worst = { -1e300 };
-        pli_elastic_element_matrices(e.get(), [](const PliIndex *, PliIndex n, const double *k, void *user) {
-            double c = 0.0, q = 0.0;
-            for (PliIndex i = 0; i < 3 * n; ++i) {
-                double row = 0.0;
-                for (PliIndex j = 0; j < 3 * n; ++j) row += std::abs(k[i * 3 * n + j]);
-                c = std::max(c, row);
-            }
-            Vec a = random_vec(3 * n, 61), b(3 * n);
-            for (int iteration = 0; iteration < 400; ++iteration) {
+        pli_elastic_element_matrices(
+            e.get(),
+            [](const PliIndex *, PliIndex n, const double *k, void *user) {
+                double c = 0.0, q = 0.0;
                 for (PliIndex i = 0; i < 3 * n; ++i) {
-                    b[i] = c * a[i];
-                    for (PliIndex j = 0; j < 3 * n; ++j) b[i] += k[i * 3 * n + j] * a[j];
+                    double row = 0.0;
+                    for (PliIndex j = 0; j < 3 * n; ++j) row += std::abs(k[i * 3 * n + j]);
+                    c = std::max(c, row);
                 }
-                q = norm(b);
-                for (PliIndex i = 0; i < 3 * n; ++i) a[i] = b[i] / q;
-            }
-            auto *w = static_cast<Worst *>(user);
-            w->value = std::max(w->value, (q - c) / c);
-        }, &worst);
-        if (project) EXPECT_LT(worst.value, 1e-9);
-        else indefinite = worst.value > 1e-3;
+                Vec a = random_vec(3 * n, 61), b(3 * n);
+                for (int iteration = 0; iteration < 400; ++iteration) {
+                    for (PliIndex i = 0; i < 3 * n; ++i) {
+                        b[i] = c * a[i];
+                        for (PliIndex j = 0; j < 3 * n; ++j) b[i] += k[i * 3 * n + j] * a[j];
+                    }
+                    q = norm(b);
+                    for (PliIndex i = 0; i < 3 * n; ++i) a[i] = b[i] / q;
+                }
+                auto *w = static_cast<Worst *>(user);
+                w->value = std::max(w->value, (q - c) / c);
+            },
+            &worst);
+        if (project)
+            EXPECT_LT(worst.value, 1e-9);
+        else
+            indefinite = worst.value > 1e-3;
     }
     EXPECT_TRUE(indefinite) << "the state must need the projection, or the test shows nothing";
 }
@@ -259,7 +268,8 @@ TEST_P(Law, ElementMatricesAreTheDerivative)
     Vec x = box.deformed(0.1), d = random_vec(x.size(), 71);
     Vec s0 = random_vec(6 * box.count, 72, 100.0), f0 = random_vec(9 * box.count, 73, 0.05);
     for (bool samples : { false, true }) {
-        Elastic e = samples ? make_samples(box, material(law()), f0.data(), s0.data()) : make_elastic(box, material(law()));
+        Elastic e =
+            samples ? make_samples(box, material(law()), f0.data(), s0.data()) : make_elastic(box, material(law()));
         pli_elastic_linearize(e.get(), x.data());
         Vec expected = dforce(e.get(), d);
         Assembly a = { &d, Vec(x.size(), 0.0), 0 };
@@ -281,7 +291,8 @@ TEST_P(Law, SamplesEqualTetrahedra)
         double energy = pli_elastic_energy(tets.get(), x.data());
         EXPECT_NEAR(energy, pli_elastic_energy(samples.get(), x.data()), 1e-11 * energy);
         PliIndex first_a, first_b;
-        EXPECT_EQ(pli_elastic_inverted(tets.get(), x.data(), &first_a), pli_elastic_inverted(samples.get(), x.data(), &first_b));
+        EXPECT_EQ(pli_elastic_inverted(tets.get(), x.data(), &first_a),
+                  pli_elastic_inverted(samples.get(), x.data(), &first_b));
         EXPECT_EQ(first_a, first_b);
         pli_elastic_linearize(tets.get(), x.data());
         pli_elastic_linearize(samples.get(), x.data());
@@ -317,7 +328,8 @@ TEST_P(Law, ExtraBulkBelongsToTheEnergyAndToTheMatrices)
     // bulk 1 doubles lambda of a StVK body, in forces and in viscous ones
     if (law() == PLI_STVK) {
         PliMaterial twice = material(law(), 0.01);
-        const double nu = twice.poisson, mu = twice.young / (2 * (1 + nu)), lambda = 2 * twice.young * nu / ((1 + nu) * (1 - 2 * nu));
+        const double nu = twice.poisson, mu = twice.young / (2 * (1 + nu)),
+                     lambda = 2 * twice.young * nu / ((1 + nu) * (1 - 2 * nu));
         twice.poisson = lambda / (2 * (lambda + mu));
         twice.young = 2 * mu * (1 + twice.poisson);
         Elastic stiff = make_samples(box, twice), same = make_samples(box, material(law(), 0.01));
@@ -340,7 +352,8 @@ TEST_P(Law, ExtraBulkBelongsToTheEnergyAndToTheMatrices)
             [](const PliIndex *p, PliIndex n, const double *k, void *user) {
                 auto *a = static_cast<Arg *>(user);
                 for (PliIndex r = 0; r < 3 * n; ++r)
-                    for (PliIndex c = 0; c < 3 * n; ++c) (*a->out)[3 * p[r / 3] + r % 3] += k[r * 3 * n + c] * (*a->d)[3 * p[c / 3] + c % 3];
+                    for (PliIndex c = 0; c < 3 * n; ++c)
+                        (*a->out)[3 * p[r / 3] + r % 3] += k[r * 3 * n + c] * (*a->d)[3 * p[c / 3] + c % 3];
             },
             &arg);
         EXPECT_LT(distance(assembled, exact), 1e-10 * norm(exact));
@@ -359,7 +372,8 @@ TEST(Elastic, CountsInvertedElements)
     for (PliIndex t = 0; t < box.count; ++t) {
         double F[9];
         pli_tet_gradient(&box.tets[4 * t], &box.rest[t], x.data(), F);
-        double det = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+        double det = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
+                     F[2] * (F[3] * F[7] - F[4] * F[6]);
         if (det > 0.0) continue;
         if (expected++ == 0) expected_first = t;
     }
@@ -396,7 +410,8 @@ TEST(Elastic, RefusesWhatDoesNotFit)
     Elastic e = make_elastic(box, material(PLI_STVK));
     Vec x = box.deformed(0.1), before = force(e.get(), x);
     auto set = [&](PliIndex points, PliIndex count, const std::vector<PliIndex> &corner) {
-        return pli_elastic_set_tets(e.get(), points, count, corner.data(), box.which.data(), box.rest.data(), box.volume.data(), nullptr);
+        return pli_elastic_set_tets(e.get(), points, count, corner.data(), box.which.data(), box.rest.data(),
+                                    box.volume.data(), nullptr);
     };
     EXPECT_EQ(PLI_OVER_CAPACITY, set(box.points, box.count + 1, box.tets));
     EXPECT_EQ(PLI_OVER_CAPACITY, set(box.points + 1, box.count, box.tets));

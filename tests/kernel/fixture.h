@@ -29,7 +29,8 @@ struct Box {
     /// n cells per edge, six tetrahedra each, in a shuffled order so that neighbours are spread over packs.
     explicit Box(int n, uint64_t seed = 1)
     {
-        static const int corner[6][4] = { { 0, 1, 3, 7 }, { 0, 5, 1, 7 }, { 0, 4, 5, 7 }, { 0, 3, 2, 7 }, { 0, 2, 6, 7 }, { 0, 6, 4, 7 } };
+        static const int corner[6][4] = { { 0, 1, 3, 7 }, { 0, 5, 1, 7 }, { 0, 4, 5, 7 },
+                                          { 0, 3, 2, 7 }, { 0, 2, 6, 7 }, { 0, 6, 4, 7 } };
         int m = n + 1;
         points = PliIndex(m * m * m);
         for (int k = 0; k < m; ++k)
@@ -40,7 +41,8 @@ struct Box {
             for (int j = 0; j < n; ++j)
                 for (int i = 0; i < n; ++i)
                     for (auto &t : corner)
-                        for (int c : t) tets.push_back(PliIndex(((k + (c >> 2)) * m + j + (c >> 1 & 1)) * m + i + (c & 1)));
+                        for (int c : t)
+                            tets.push_back(PliIndex(((k + (c >> 2)) * m + j + (c >> 1 & 1)) * m + i + (c & 1)));
         count = PliIndex(tets.size() / 4);
         for (PliIndex i = count - 1; i > 0; --i) {
             PliIndex j = PliIndex(pli_random(&seed) % (i + 1));
@@ -84,13 +86,17 @@ inline double distance(const Vec &a, const Vec &b)
     for (size_t i = 0; i < a.size(); ++i) s += (a[i] - b[i]) * (a[i] - b[i]);
     return std::sqrt(s);
 }
-inline bool same_bits(const Vec &a, const Vec &b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0; }
+inline bool same_bits(const Vec &a, const Vec &b)
+{
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
 
 inline PliMaterial material(PliLaw law, double damping = 0.0) { return { law, 1000.0, 0.35, 1000.0, damping }; }
 
 using Elastic = std::unique_ptr<PliElastic, void (*)(PliElastic *)>;
 
-inline Elastic make_elastic(const Box &box, const PliMaterial &m, PliSimd simd = PLI_SIMD_AVX512, const PliHost *host = nullptr, bool stiff = true)
+inline Elastic make_elastic(const Box &box, const PliMaterial &m, PliSimd simd = PLI_SIMD_AVX512,
+                            const PliHost *host = nullptr, bool stiff = true)
 {
     PliHost own = pli_host_default();
     PliElasticDef def = {};
@@ -99,14 +105,14 @@ inline Elastic make_elastic(const Box &box, const PliMaterial &m, PliSimd simd =
     PliError err = {};
     Elastic e(pli_elastic_create(host ? host : &own, &def, &err), pli_elastic_destroy);
     EXPECT_TRUE(e) << err.text;
-    EXPECT_EQ(PLI_OK, pli_elastic_set_tets(e.get(), box.points, box.count, box.tets.data(), box.which.data(), box.rest.data(),
-                                           box.volume.data(), stiff ? box.stiffness.data() : nullptr));
+    EXPECT_EQ(PLI_OK, pli_elastic_set_tets(e.get(), box.points, box.count, box.tets.data(), box.which.data(),
+                                           box.rest.data(), box.volume.data(), stiff ? box.stiffness.data() : nullptr));
     return e;
 }
 
 /// The same box as general samples of four basis functions, with optional offsets; its tets are removed.
-inline Elastic make_samples(const Box &box, const PliMaterial &m, const double *f0 = nullptr, const double *s0 = nullptr,
-                            PliSimd simd = PLI_SIMD_AVX512, const PliHost *host = nullptr)
+inline Elastic make_samples(const Box &box, const PliMaterial &m, const double *f0 = nullptr,
+                            const double *s0 = nullptr, PliSimd simd = PLI_SIMD_AVX512, const PliHost *host = nullptr)
 {
     Elastic e = make_elastic(box, m, simd, host);
     EXPECT_EQ(PLI_OK, pli_elastic_set_tets(e.get(), 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr));
@@ -119,8 +125,8 @@ inline Elastic make_samples(const Box &box, const PliMaterial &m, const double *
         grad.insert(grad.end(), g, g + 9);
     }
     first.push_back(4 * box.count);
-    EXPECT_EQ(PLI_OK, pli_elastic_set_samples(e.get(), box.points, box.count, first.data(), box.tets.data(), grad.data(), box.volume.data(),
-                                              box.stiffness.data(), f0, s0));
+    EXPECT_EQ(PLI_OK, pli_elastic_set_samples(e.get(), box.points, box.count, first.data(), box.tets.data(),
+                                              grad.data(), box.volume.data(), box.stiffness.data(), f0, s0));
     return e;
 }
 
@@ -141,11 +147,13 @@ inline Vec dforce(PliElastic *e, const Vec &dx, double k = 1.0)
 inline Vec rigid(const Vec &x, double angle)
 {
     double w = std::cos(angle / 2), n = std::sin(angle / 2) / std::sqrt(14.0), a = n, b = 2 * n, c = 3 * n;
-    double R[9] = { 1 - 2 * (b * b + c * c), 2 * (a * b - w * c), 2 * (a * c + w * b), 2 * (a * b + w * c), 1 - 2 * (a * a + c * c),
-                    2 * (b * c - w * a), 2 * (a * c - w * b), 2 * (b * c + w * a), 1 - 2 * (a * a + b * b) };
+    double R[9] = { 1 - 2 * (b * b + c * c), 2 * (a * b - w * c),     2 * (a * c + w * b),
+                    2 * (a * b + w * c),     1 - 2 * (a * a + c * c), 2 * (b * c - w * a),
+                    2 * (a * c - w * b),     2 * (b * c + w * a),     1 - 2 * (a * a + b * b) };
     Vec r(x.size());
     for (size_t p = 0; p < x.size(); p += 3)
-        for (int i = 0; i < 3; ++i) r[p + i] = R[3 * i] * x[p] + R[3 * i + 1] * x[p + 1] + R[3 * i + 2] * x[p + 2] + 0.3 * (i + 1);
+        for (int i = 0; i < 3; ++i)
+            r[p + i] = R[3 * i] * x[p] + R[3 * i + 1] * x[p + 1] + R[3 * i + 2] * x[p + 2] + 0.3 * (i + 1);
     return r;
 }
 

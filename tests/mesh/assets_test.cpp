@@ -12,7 +12,8 @@ extern "C" {
 #include "mesh/tet.h"
 }
 
-namespace {
+namespace
+{
 
 MeshPtr load(const std::string &name)
 {

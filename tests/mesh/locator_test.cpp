@@ -8,7 +8,8 @@
 #include "base/vec.h"
 #include "mesh/support.h"
 
-namespace {
+namespace
+{
 
 LocatorPtr make_locator(const PliMesh &m)
 {

@@ -11,7 +11,8 @@ extern "C" {
 #include "mesh/tet.h"
 }
 
-namespace {
+namespace
+{
 
 /// Every face is shared by one or two tets; the brute-force count of those used once.
 std::map<std::array<PliIndex, 3>, int> count_faces(const PliMesh &m)
@@ -43,8 +44,8 @@ TEST(MeshBox, ConformsFillsAndIsPositive)
 {
     for (auto cells : { std::array<PliIndex, 3>{ 1, 1, 1 }, { 2, 3, 4 }, { 5, 1, 2 }, { 4, 4, 4 }, { 1, 7, 3 } })
         for (double jitter : { 0.0, 0.1, 0.3 }) {
-            MeshPtr m = make_box(cells, { -1, 0, 2 }, { cells[0] - 1.0, double(cells[1]), cells[2] * 2.0 + 2 }, jitter,
-                                 7);
+            MeshPtr m =
+                make_box(cells, { -1, 0, 2 }, { cells[0] - 1.0, double(cells[1]), cells[2] * 2.0 + 2 }, jitter, 7);
             ASSERT_TRUE(m);
             EXPECT_EQ(m->point_count, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1));
             EXPECT_EQ(m->tet_count, 5 * cells[0] * cells[1] * cells[2]);

@@ -14,7 +14,8 @@ extern "C" {
 #include "mesh/read.h"
 }
 
-namespace {
+namespace
+{
 
 PliHost quiet_host()
 {

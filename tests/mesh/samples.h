@@ -19,7 +19,8 @@ struct Sample {
     unsigned points, tris, tets;
 };
 
-namespace samples {
+namespace samples
+{
 
 inline const double x[5][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 1 } };
 inline const int tets[2][4] = { { 0, 1, 2, 3 }, { 1, 2, 4, 3 } };
@@ -89,8 +90,8 @@ inline std::string msh4(bool binary)
     auto i32 = [&](int v) { return binary ? raw<int32_t>(v) : text("%d ", v); };
     auto real = [&](double v) { return binary ? raw(v) : text("%.17g ", v); };
     const std::string end = binary ? "" : "\n";
-    std::string s = text("$MeshFormat\n4.1 %d 8\n", binary ? 1 : 0) + (binary ? raw<int32_t>(1) + "\n" : "") +
-                    "$EndMeshFormat\n";
+    std::string s =
+        text("$MeshFormat\n4.1 %d 8\n", binary ? 1 : 0) + (binary ? raw<int32_t>(1) + "\n" : "") + "$EndMeshFormat\n";
     s += "$Entities\n" + size(0) + size(0) + size(0) + size(0) + "\n$EndEntities\n";
     s += "$Nodes\n" + size(2) + size(5) + size(1) + size(5) + end;
     s += i32(2) + i32(1) + i32(1) + size(2) + end; // parametric: two more numbers each

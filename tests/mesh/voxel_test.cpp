@@ -11,7 +11,8 @@ extern "C" {
 #include "mesh/voxel.h"
 }
 
-namespace {
+namespace
+{
 
 struct Soup {
     std::vector<double> x;
@@ -33,7 +34,8 @@ void add_box(Soup &s, const double min[3], const double max[3], bool inside = fa
     const PliIndex first = PliIndex(s.x.size() / 3);
     for (int c = 0; c < 8; ++c)
         for (int a = 0; a < 3; ++a) s.x.push_back((c >> a & 1) ? max[a] : min[a]);
-    const PliIndex quad[6][4] = { { 0, 2, 3, 1 }, { 4, 5, 7, 6 }, { 0, 1, 5, 4 }, { 2, 6, 7, 3 }, { 0, 4, 6, 2 }, { 1, 3, 7, 5 } };
+    const PliIndex quad[6][4] = { { 0, 2, 3, 1 }, { 4, 5, 7, 6 }, { 0, 1, 5, 4 },
+                                  { 2, 6, 7, 3 }, { 0, 4, 6, 2 }, { 1, 3, 7, 5 } };
     for (auto &q : quad)
         for (int half = 0; half < 2; ++half) {
             PliIndex k[3] = { q[0], q[1 + half], q[2 + half] };
@@ -49,7 +51,8 @@ Soup sphere(double radius, int rings)
     for (int i = 1; i < rings; ++i)
         for (int j = 0; j < 2 * rings; ++j) {
             const double t = M_PI * i / rings, p = M_PI * j / rings;
-            s.x.insert(s.x.end(), { radius * std::sin(t) * std::cos(p), radius * std::sin(t) * std::sin(p), -radius * std::cos(t) });
+            s.x.insert(s.x.end(), { radius * std::sin(t) * std::cos(p), radius * std::sin(t) * std::sin(p),
+                                    -radius * std::cos(t) });
         }
     s.x.insert(s.x.end(), { 0, 0, radius });
     const PliIndex n = PliIndex(2 * rings), last = PliIndex(s.x.size() / 3 - 1);
@@ -101,7 +104,8 @@ TEST(Voxel, ASphereAgreesWithItsEquation)
     for (PliIndex k = 0; k < v->size[2]; ++k)
         for (PliIndex j = 0; j < v->size[1]; ++j)
             for (PliIndex i = 0; i < v->size[0]; ++i) {
-                const double p[3] = { v->origin[0] + v->h * (i + 0.5), v->origin[1] + v->h * (j + 0.5), v->origin[2] + v->h * (k + 0.5) };
+                const double p[3] = { v->origin[0] + v->h * (i + 0.5), v->origin[1] + v->h * (j + 0.5),
+                                      v->origin[2] + v->h * (k + 0.5) };
                 const double r = std::sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
                 const bool solid = v->cell_of[i + v->size[0] * (j + v->size[1] * k)] != PLI_NONE;
                 if (std::fabs(r - 1.0) > 0.005 && solid != (r < 1.0)) wrong++;
@@ -113,7 +117,8 @@ TEST(Voxel, ASphereAgreesWithItsEquation)
 
 TEST(Voxel, CavitiesSeveralBodiesAndMixedOrientation)
 {
-    const double a0[3] = { 0, 0, 0 }, a1[3] = { 8, 8, 8 }, c0[3] = { 2, 2, 2 }, c1[3] = { 6, 6, 6 }, b0[3] = { 10, 0, 0 }, b1[3] = { 12, 2, 2 };
+    const double a0[3] = { 0, 0, 0 }, a1[3] = { 8, 8, 8 }, c0[3] = { 2, 2, 2 }, c1[3] = { 6, 6, 6 },
+                 b0[3] = { 10, 0, 0 }, b1[3] = { 12, 2, 2 };
     Soup s;
     add_box(s, a0, a1);
     add_box(s, c0, c1, true);
@@ -139,9 +144,11 @@ TEST(Voxel, TetrahedraCarryTheirFactors)
     Soup s; // a cube of two halves, cut along x, each of six tetrahedra around a diagonal
     for (int half = 0; half < 2; ++half) {
         const PliIndex first = PliIndex(s.x.size() / 3);
-        for (int c = 0; c < 8; ++c) s.x.insert(s.x.end(), { 2.0 * half + 2.0 * (c & 1), 4.0 * (c >> 1 & 1), 4.0 * (c >> 2) });
+        for (int c = 0; c < 8; ++c)
+            s.x.insert(s.x.end(), { 2.0 * half + 2.0 * (c & 1), 4.0 * (c >> 1 & 1), 4.0 * (c >> 2) });
         const int path[6][2] = { { 1, 3 }, { 3, 2 }, { 2, 6 }, { 6, 4 }, { 4, 5 }, { 5, 1 } };
-        for (auto &p : path) s.tets.insert(s.tets.end(), { first, first + PliIndex(p[0]), first + PliIndex(p[1]), first + 7 });
+        for (auto &p : path)
+            s.tets.insert(s.tets.end(), { first, first + PliIndex(p[0]), first + PliIndex(p[1]), first + 7 });
     }
     std::vector<double> stiffness(12, 1.0), density(12, 2.0);
     for (int t = 6; t < 12; ++t) stiffness[size_t(t)] = 10.0;
@@ -180,7 +187,11 @@ TEST(Voxel, BadInputGetsASentence)
     add_box(box, min, max);
     EXPECT_EQ(fill(box, 0, &err), nullptr);
     EXPECT_EQ(err.status, PLI_BAD_ARGUMENT);
-    EXPECT_EQ(fill(box, 8, &err, [](const double *p, double *stiffness, double *, void *) { if (p[0] > 0.5) *stiffness = 0.0; }), nullptr);
+    EXPECT_EQ(fill(box, 8, &err,
+                   [](const double *p, double *stiffness, double *, void *) {
+                       if (p[0] > 0.5) *stiffness = 0.0;
+                   }),
+              nullptr);
     EXPECT_NE(std::string(err.text).find("stiffness factor"), std::string::npos) << err.text;
 
     Soup flat;
@@ -281,7 +292,9 @@ TEST(March, SoftMaterialIsFar)
     Soup s;
     const double min[3] = { 0, 0, 0 }, max[3] = { 4, 1, 1 };
     add_box(s, min, max);
-    PliVoxels *v = fill(s, 40, nullptr, [](const double *p, double *stiffness, double *, void *) { *stiffness = p[0] < 2.0 ? 4.0 : 1.0; });
+    PliVoxels *v = fill(s, 40, nullptr, [](const double *p, double *stiffness, double *, void *) {
+        *stiffness = p[0] < 2.0 ? 4.0 : 1.0;
+    });
     PliMarch *m = pli_march_create(v);
     const double p[3] = { 0.0, 0.5, 0.5 }, end[3] = { 4.0, 0.5, 0.5 }, middle[3] = { 2.0, 0.5, 0.5 };
     pli_march_from(m, p, 100.0, nullptr, 0);

@@ -10,7 +10,8 @@
 
 #include "mesh/support.h"
 
-namespace {
+namespace
+{
 
 const std::string folder = std::string(PLIANT_BINARY_DIR) + "/mesh_test_";
 

@@ -48,8 +48,8 @@ TEST_F(Draw, ComparedBodiesAreDrawnApartAndStayInPlace)
         for (int j = 0; j < i; ++j)
         {
             const auto b = drawn(scene, "b" + std::to_string(j));
-            const bool apart = a.minBBox()[1] > b.maxBBox()[1] || b.minBBox()[1] > a.maxBBox()[1] || a.minBBox()[2] > b.maxBBox()[2]
-                               || b.minBBox()[2] > a.maxBBox()[2];
+            const bool apart = a.minBBox()[1] > b.maxBBox()[1] || b.minBBox()[1] > a.maxBBox()[1]
+                               || a.minBBox()[2] > b.maxBBox()[2] || b.minBBox()[2] > a.maxBBox()[2];
             EXPECT_TRUE(apart) << i << " and " << j;
         }
         if (i == 1)

@@ -62,7 +62,8 @@ class Liver : public sofa::testing::BaseSimulationTest, public ::testing::WithPa
 TEST_P(Liver, FloorAndMovingTool)
 {
     const Way way = GetParam();
-    Scene run(std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes/single" / (std::string("sofa_") + way.name + ".scn"), 0);
+    Scene run(std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes/single" / (std::string("sofa_") + way.name + ".scn"),
+              0);
     ASSERT_TRUE(run.isValid("Body/model"));
     const Ball ball(run);
     const double floor = run.x("Floor/points")[0][1];
@@ -93,9 +94,11 @@ TEST_P(Liver, FloorAndMovingTool)
     double last = 0.0;
     for (const auto& v : run.v())
         last = std::max(last, double(v.norm()));
-    std::printf("%s: nearest to a surface %.3f mm, fastest point %.2f m/s, at the end %.2g m/s, active coefficients %g before, %g under, "
+    std::printf("%s: nearest to a surface %.3f mm, fastest point %.2f m/s, at the end %.2g m/s, active coefficients %g "
+                "before, %g under, "
                 "%g after the tool; %g refinements, %g coarsenings\n",
-                way.name, -1e3 * through, quickest, last, before, pressed, after, number(run, "refined"), number(run, "coarsened"));
+                way.name, -1e3 * through, quickest, last, before, pressed, after, number(run, "refined"),
+                number(run, "coarsened"));
     EXPECT_LT(through, 0.0); // nothing crosses: penetration is never more than the contact distance
     EXPECT_GT(touched, -way.contactDistance - 1e-4); // and the tool did touch
     EXPECT_LT(quickest, 2.0);
@@ -106,6 +109,7 @@ TEST_P(Liver, FloorAndMovingTool)
 
 INSTANTIATE_TEST_SUITE_P(Ways, Liver,
                          ::testing::Values(Way{ "penalty_explicit", 0.012, 0.02 }, Way{ "penalty_stock", 0.012, 0.02 },
-                                           Way{ "lagrangian_implicit", 0.002, 0.02 }, Way{ "lagrangian_explicit", 0.002, 0.05 },
+                                           Way{ "lagrangian_implicit", 0.002, 0.02 },
+                                           Way{ "lagrangian_explicit", 0.002, 0.05 },
                                            Way{ "lagrangian_stock", 0.002, 0.02 }),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -78,13 +78,15 @@ TEST_F(Stock, ResetGivesTheSameTrajectory)
 {
     // SparseLDLSolver drops entries that are exactly zero and orders again when the pattern changes, so that a second run may
     // add in another order: SOFA's last bits. Conjugate gradients give the same bits.
-    const std::pair<const char*, double> solvers[]
-        = { { "<CGLinearSolver iterations=\"100\" tolerance=\"1e-12\" threshold=\"1e-30\"/>", 0.0 },
-            { "<SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", 1e-15 } };
+    const std::pair<const char*, double> solvers[] = {
+        { "<CGLinearSolver iterations=\"100\" tolerance=\"1e-12\" threshold=\"1e-30\"/>", 0.0 },
+        { "<SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", 1e-15 }
+    };
     for (const auto& [solver, apart] : solvers)
     {
-        Scene run(root(defaultLoop
-                       + stages(box(3, 0.1), "youngModulus=\"1e4\"", std::string("<EulerImplicitSolver/>") + solver, fixed)));
+        Scene run(
+            root(defaultLoop
+                 + stages(box(3, 0.1), "youngModulus=\"1e4\"", std::string("<EulerImplicitSolver/>") + solver, fixed)));
         run.steps(30);
         const VecCoord x = run.x();
         run.steps(5);
@@ -120,7 +122,8 @@ TEST_F(Stock, StatisticsAreReadOnDemand)
 
     Scene stock(root(defaultLoop
                      + stages(box(3, 0.1), "youngModulus=\"1e4\"",
-                              "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>", fixed)));
+                              "<EulerImplicitSolver/><SparseLDLSolver template=\"CompressedRowSparseMatrixMat3x3d\"/>",
+                              fixed)));
     stock.steps(5);
     const double early = std::stod(stock.data("Body/model", "elasticEnergy")->getValueString());
     stock.steps(5);

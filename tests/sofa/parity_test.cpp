@@ -5,8 +5,8 @@
 
 extern "C"
 {
-#include "host/component.h"
-#include "host/simulation.h"
+#include "host/graph/component.h"
+#include "host/graph/simulation.h"
 }
 
 #include <algorithm>
@@ -122,7 +122,8 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
 INSTANTIATE_TEST_SUITE_P(Scenes, Parity, ::testing::ValuesIn(shared()),
                          [](const auto& test)
                          {
-                             std::string name = std::filesystem::relative(test.param, std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes")
+                             std::string name = std::filesystem::relative(
+                                                    test.param, std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes")
                                                     .replace_extension()
                                                     .string();
                              std::replace_if(

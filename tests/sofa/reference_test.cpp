@@ -20,8 +20,12 @@ const std::set<std::string> ofEveryComponent{ "name", "printLog", "tags", "bbox"
 /// SOFA's letters for types, in words.
 std::string kind(const std::string& type)
 {
-    static const std::map<std::string, std::string> words{ { "i", "int" }, { "d", "real" }, { "f", "real" }, { "Vec3d", "vec3" },
-                                                           { "vector<Vec3d>", "list of vec3" }, { "vector<i>", "list of int" },
+    static const std::map<std::string, std::string> words{ { "i", "int" },
+                                                           { "d", "real" },
+                                                           { "f", "real" },
+                                                           { "Vec3d", "vec3" },
+                                                           { "vector<Vec3d>", "list of vec3" },
+                                                           { "vector<i>", "list of int" },
                                                            { "vector<d>", "list of real" } };
     const auto found = words.find(type);
     return found == words.end() ? type : found->second;
@@ -58,8 +62,10 @@ std::string reference(sofa::simulation::Node* node, int* bare)
             *bare += data->getHelp().empty();
             const std::string value = data->getValueString();
             rows += "| `" + data->getName() + "` | " + kind(data->getValueTypeString()) + " | "
-                    + (data->isReadOnly() ? "read only" : value.empty() || value.size() > 60 ? "" : "`" + value + "`") + " | "
-                    + cell(data->getHelp()) + " |\n";
+                    + (data->isReadOnly()                   ? "read only"
+                       : value.empty() || value.size() > 60 ? ""
+                                                            : "`" + value + "`")
+                    + " | " + cell(data->getHelp()) + " |\n";
         }
         for (const auto* link : object->getLinks())
             if (link->getName() != "context" && link->getName() != "slaves" && link->getName() != "master")
@@ -72,7 +78,8 @@ std::string reference(sofa::simulation::Node* node, int* bare)
         node->removeObject(object);
     }
     std::string all = "# Components of the SOFA plugin\n\nMade from the help strings of the plugin by\n"
-                      "`PLIANT_WRITE_REFERENCE=1 test_sofa --gtest_filter='Reference.*'`; a test keeps it up to date. The embedded host\n"
+                      "`PLIANT_WRITE_REFERENCE=1 test_sofa --gtest_filter='Reference.*'`; a test keeps it up to date. "
+                      "The embedded host\n"
                       "prints its own table, components of SOFA included: `pliant list --markdown`.\n\n";
     for (const auto& section : sections)
         all += section.second;

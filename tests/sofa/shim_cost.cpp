@@ -6,7 +6,7 @@
 
 extern "C"
 {
-#include "host/simulation.h"
+#include "host/graph/simulation.h"
 }
 
 #include <sofa/simulation/graph/init.h>
@@ -76,9 +76,11 @@ int main(int count, char** argument)
         }
         const double s = inSofa.median(), h = inHost.median(), e = around.median(), limit = 1.1 * h + e;
         good = good && s <= limit;
-        std::printf("%s\n  { \"scene\": \"%s\", \"sofa_us\": %.1f, \"embedded_us\": %.1f, \"empty_us\": %.1f, \"limit_us\": %.1f, "
+        std::printf("%s\n  { \"scene\": \"%s\", \"sofa_us\": %.1f, \"embedded_us\": %.1f, \"empty_us\": %.1f, "
+                    "\"limit_us\": %.1f, "
                     "\"ratio\": %.3f }",
-                    i > 1 ? "," : "", std::filesystem::path(argument[i]).filename().c_str(), s, h, e, limit, (s - e) / h);
+                    i > 1 ? "," : "", std::filesystem::path(argument[i]).filename().c_str(), s, h, e, limit,
+                    (s - e) / h);
         pli_scene_finish(host, &error);
         pli_scene_destroy(host);
     }

@@ -15,7 +15,8 @@ extern "C" {
 #include <memory>
 #include <vector>
 
-namespace {
+namespace
+{
 
 using Vec = std::vector<double>;
 
@@ -120,7 +121,8 @@ double relative_error(const Vec &x, const Vec &exact)
 Vec spectrum(size_t n, double low, double high, size_t negative = 0)
 {
     Vec v(n);
-    for (size_t i = 0; i < n; ++i) v[i] = low * std::pow(high / low, double(i) / double(n - 1)) * (i < negative ? -1.0 : 1.0);
+    for (size_t i = 0; i < n; ++i)
+        v[i] = low * std::pow(high / low, double(i) / double(n - 1)) * (i < negative ? -1.0 : 1.0);
     return v;
 }
 
@@ -199,7 +201,8 @@ TEST(Minres, SolvesIndefiniteSystems)
     for (size_t n : { 1u, 2u, 30u, 90u })
         for (size_t negative : { size_t(0), n / 3, n })
             for (bool jacobi : { false, true }) {
-                Operator a = { with_spectrum(n > 1 ? spectrum(n, 0.2, 50.0, negative) : Vec{ negative ? -3.0 : 3.0 }, n) };
+                Operator a = { with_spectrum(n > 1 ? spectrum(n, 0.2, 50.0, negative) : Vec{ negative ? -3.0 : 3.0 },
+                                             n) };
                 Vec b = random_vec(n, 5), x = random_vec(n, 6), work(pli_minres_workspace(PliIndex(n)));
                 PliLinearOp op = a.op(jacobi);
                 PliIterative def = { 1500, 1e-11 };
@@ -280,7 +283,8 @@ Blocks random_blocks(PliIndex n, const Vec &shift, uint64_t seed)
         put(r, r);
         for (int i = 0; i < 3; ++i) m[{ r, r }][4 * i] += shift[r];
         if (n > 1) put(r, (r + 1) % n);
-        if (n > 3) put(r, PliIndex(pli_random(&seed) % n == r ? (r + 2) % n : (r + 1 + pli_random(&seed) % (n - 1)) % n));
+        if (n > 3)
+            put(r, PliIndex(pli_random(&seed) % n == r ? (r + 2) % n : (r + 1 + pli_random(&seed) % (n - 1)) % n));
     }
     return m;
 }
@@ -369,8 +373,10 @@ TEST(BlockMatrix, SolvesKktSystems)
     Vec exact = dense_solve(dense_of(b, n), right);
     EXPECT_LT(relative_error(x, exact), 1e-9);
     // MINRES on the same matrix
-    PliLinearOp op = { [](void *self, const double *p, double *y) { pli_block_matrix_apply(static_cast<PliBlockMatrix *>(self), p, y); }, nullptr,
-                       m.get(), 3 * n };
+    PliLinearOp op = { [](void *self, const double *p, double *y) {
+                          pli_block_matrix_apply(static_cast<PliBlockMatrix *>(self), p, y);
+                      },
+                       nullptr, m.get(), 3 * n };
     PliIterative def = { 2000, 1e-11 };
     Vec z(3 * n, 0.0), work(pli_minres_workspace(3 * n));
     EXPECT_TRUE(pli_minres_solve(&def, &op, right.data(), z.data(), work.data()).converged);

@@ -10,7 +10,8 @@ extern "C" {
 #include "solver/tiles.h"
 }
 
-namespace {
+namespace
+{
 
 using Vec = std::vector<double>;
 
@@ -23,7 +24,9 @@ struct Problem {
     {
         PliHost host = pli_host_default();
         m = pli_tiles_create(&host);
-        auto coupled = [&](PliIndex a, PliIndex b) { return a / piece == b / piece && (a - b <= 2 || (a % 7 == 0 && b % 5 == 0)); };
+        auto coupled = [&](PliIndex a, PliIndex b) {
+            return a / piece == b / piece && (a - b <= 2 || (a % 7 == 0 && b % 5 == 0));
+        };
         EXPECT_EQ(PLI_OK, pli_tiles_begin(m, n));
         for (PliIndex a = 0; a < n; ++a)
             for (PliIndex b = 0; b <= a; ++b)

@@ -20,7 +20,8 @@ struct BodyDelete {
 using Mesh = std::unique_ptr<PliMesh, MeshDelete>;
 using Body = std::unique_ptr<PliBody, BodyDelete>;
 
-inline Mesh box(PliIndex nx, PliIndex ny, PliIndex nz, double lx = 1, double ly = 1, double lz = 1, double jitter = 0, uint64_t seed = 1)
+inline Mesh box(PliIndex nx, PliIndex ny, PliIndex nz, double lx = 1, double ly = 1, double lz = 1, double jitter = 0,
+                uint64_t seed = 1)
 {
     PliHost host = pli_host_default();
     PliBoxDef def = { { 0, 0, 0 }, { lx, ly, lz }, { nx, ny, nz }, jitter, seed };
@@ -31,7 +32,8 @@ inline Mesh box(PliIndex nx, PliIndex ny, PliIndex nz, double lx = 1, double ly 
 struct State {
     std::vector<double> x, v, f;
     PliState view{};
-    explicit State(const PliBody *b) : x(pli_body_rest(b), pli_body_rest(b) + 3 * pli_body_dof_count(b)), v(x.size(), 0.0)
+    explicit State(const PliBody *b)
+        : x(pli_body_rest(b), pli_body_rest(b) + 3 * pli_body_dof_count(b)), v(x.size(), 0.0)
     {
         view.x = x.data();
         view.v = v.data();

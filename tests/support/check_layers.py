@@ -10,23 +10,29 @@ import re
 import sys
 import tempfile
 
-LAYER = {"base": 0, "mesh": 1, "hierarchy": 2, "kernel": 3, "solver": 4, "surface": 5, "scheme": 6, "haptics": 7,
-         "host": 8, "sofa": 8, "cli": 9, "viewer": 9}
+LAYER = {"base": 0, "mesh": 1, "output": 1, "adapt": 2, "kernel": 3, "solver": 4, "surface": 5, "contact": 6, "body": 7, "scheme": 8,
+         "haptics": 9, "host/graph": 10, "host/stock": 11, "host/components": 12, "host/compare": 13, "host/report": 14, "sofa": 10,
+         "evidence": 15, "cli": 16, "viewer": 16}
 # Below the hosts there is no XML, no SOFA, no Qt, no Python.
 OUTSIDE = re.compile(r"tinyxml|^sofa/|^Sofa|^Q[A-Z]|^Qt|^Python\.h|^pybind11/", re.IGNORECASE)
-ALLOWED_OUTSIDE = {"tinyxml": {"host"}, "sofa": {"sofa"}, "q": {"viewer"}, "python": set(), "pybind11": set()}
-SCHEMES = ("fem", "tetlod", "octree", "wavelet", "springs", "frames")
+ALLOWED_OUTSIDE = {"tinyxml": {"host/graph"}, "sofa": {"sofa"}, "q": {"viewer"}, "python": set(), "pybind11": set()}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
-def scheme_of(name):
-    """Scheme a file of src/scheme belongs to by its prefix (tetlod.c, tetlod_build.h), or None."""
-    return next((s for s in SCHEMES if name == s or re.match(rf"{s}[._]", name)), None)
+def layer_of(path):
+    """(layer, scheme) of a path below src/. A scheme's evidence is evidence, and may look into that scheme."""
+    parts = path.split("/")
+    if parts[0] == "host":
+        return "/".join(parts[:2]), None
+    if parts[0] == "scheme" and len(parts) > 2:
+        return ("evidence" if parts[2] == "evidence" else "scheme"), parts[1]
+    return parts[0], None
 
 
-def check_include(folder, file, quote, target):
-    """One sentence saying what is wrong, or None."""
-    first = target.split("/")[0]
+def check_include(file, quote, target):
+    """One sentence saying what is wrong, or None. `file` and `target` are paths below src/."""
+    folder, mine = layer_of(file)
+    first, theirs = layer_of(target)
     outside = OUTSIDE.search(target)
     if quote == "<" and first in LAYER and first != "sofa":  # <sofa/...> is SOFA, "sofa/..." is ours
         return f"<{target}> is ours: write it with quotes"
@@ -36,9 +42,7 @@ def check_include(folder, file, quote, target):
         return f'"{target}" climbs out of its folder'
     if outside and not (quote == '"' and first in LAYER):
         allowed = next(where for prefix, where in ALLOWED_OUTSIDE.items() if target.lower().startswith(prefix))
-        if folder not in allowed:
-            return f"{target} has no place in {folder}/"
-        return None
+        return None if folder in allowed else f"{target} has no place in {folder}/"
     if first == "pliant":
         return None
     if folder == "pliant":
@@ -47,14 +51,12 @@ def check_include(folder, file, quote, target):
         return None
     if first not in LAYER:
         return f'"{target}" is in no layer'
-    if folder == "kernel" and first == "hierarchy":
-        return f'"{target}": the kernel gets index lists and never sees the hierarchy'
+    if theirs and theirs != mine:
+        return f'"{target}": what is private to a scheme is seen by that scheme only'
+    if folder == "kernel" and first == "adapt":
+        return f'"{target}": the kernel gets index lists and never sees what is active'
     if first != folder and LAYER[first] >= LAYER[folder]:
         return f'"{target}": {folder}/ is layer {LAYER[folder]}, {first}/ is layer {LAYER[first]}'
-    if folder == "scheme" and first == "scheme":
-        mine, theirs = scheme_of(file), scheme_of(target.split("/")[-1])
-        if theirs and mine != theirs:
-            return f'"{target}": schemes never include each other, and what they share does not know them'
     return None
 
 
@@ -65,15 +67,16 @@ def check(root):
         if path.suffix not in (".c", ".h", ".cpp", ".inl"):
             continue
         files += 1
-        folder = path.relative_to(root / "src").parts[0]
+        below = path.relative_to(root / "src").as_posix()
+        folder, _ = layer_of(below)
         text = path.read_text(encoding="utf-8")
         if folder not in LAYER and folder != "pliant":
             complaints.append(f"{path.relative_to(root)}: folder {folder}/ is in no layer")
             continue
-        if path.suffix == ".cpp" and LAYER.get(folder, 0) < LAYER["host"]:
+        if path.suffix == ".cpp" and LAYER.get(folder, 0) < LAYER["host/graph"]:
             complaints.append(f"{path.relative_to(root)}: the core below the hosts is C17")
         for found in INCLUDE.finditer(text):
-            sentence = check_include(folder, path.name, found.group(1), found.group(2))
+            sentence = check_include(below, found.group(1), found.group(2))
             if sentence:
                 line = text.count("\n", 0, found.start(2)) + 1
                 complaints.append(f"{path.relative_to(root)}:{line}: {sentence}")
@@ -83,21 +86,28 @@ def check(root):
 def self_test():
     good = {
         "kernel/a.c": '#include "kernel/a.h"\n#include "base/vec.h"\n#include <pliant/body.h>\n#include <math.h>\n',
-        "scheme/tetlod.c": '#include "scheme/tetlod_build.h"\n#include "scheme/scheme.h"\n#include "surface/skin.h"\n',
-        "host/xml.cpp": "#include <tinyxml2.h>\n",
+        "scheme/tetlod/a.c": '#include "scheme/tetlod/b.h"\n#include "body/body.h"\n#include "surface/skin.h"\n',
+        "scheme/tetlod/evidence/verify.c": '#include "scheme/tetlod/b.h"\n#include "evidence/verify.h"\n#include "host/graph/scene.h"\n',
+        "host/graph/xml.cpp": "#include <tinyxml2.h>\n",
+        "host/report/a.c": '#include "host/compare/compare.h"\n',
         "sofa/x.cpp": "#include <sofa/core/ObjectFactory.h>\n#include <pliant/body.h>\n",
-        "viewer/w.cpp": '#include <QWidget>\n#include "host/scene.h"\n',
+        "viewer/w.cpp": '#include <QWidget>\n#include "host/graph/scene.h"\n',
     }
     bad = {
         "base/a.c": '#include "mesh/mesh.h"\n',
-        "kernel/a.c": '#include "hierarchy/transfer.h"\n',
+        "kernel/a.c": '#include "adapt/transfer.h"\n',
         "mesh/a.c": "#include <tinyxml2.h>\n",
-        "scheme/a.c": "#include <sofa/core/ObjectFactory.h>\n",
-        "scheme/frames.c": '#include "scheme/tetlod.h"\n',
-        "scheme/body.c": '#include "scheme/fem.h"\n',
-        "surface/a.c": '#include "scheme/scheme.h"\n',
-        "host/a.c": '#include "sofa/x.h"\n',
-        "host/b.cpp": "#include <QWidget>\n",
+        "scheme/fem/a.c": "#include <sofa/core/ObjectFactory.h>\n",
+        "scheme/frames/a.c": '#include "scheme/tetlod/tetlod.h"\n',
+        "scheme/tetlod/a.c": '#include "scheme/tetlod/evidence/rig.h"\n',
+        "scheme/frames/evidence/verify.c": '#include "scheme/tetlod/tetlod.h"\n',
+        "evidence/a.c": '#include "scheme/tetlod/tetlod.h"\n',
+        "body/body.c": '#include "scheme/fem/fem.h"\n',
+        "surface/a.c": '#include "body/body.h"\n',
+        "host/graph/a.c": '#include "sofa/x.h"\n',
+        "host/stock/a.c": '#include "host/components/model.h"\n',
+        "host/graph/b.cpp": "#include <QWidget>\n",
+        "host/components/a.c": '#include "scheme/frames/frames.h"\n',
         "pliant/a.h": '#include "base/vec.h"\n',
         "cli/a.c": '#include "table.h"\n',
         "solver/a.c": '#include "../base/vec.h"\n',

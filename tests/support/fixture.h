@@ -16,12 +16,14 @@ extern "C" {
 #include "base/hash.h"
 }
 
-namespace pliant_test {
+namespace pliant_test
+{
 
 /// A host that knows every block: leaks, wrong sizes on release and foreign pointers are test failures, and it can run
 /// out of memory on demand. `calls` counts allocations and releases: the same before and after a step proves it made none.
-class WatchedHost {
-public:
+class WatchedHost
+{
+  public:
     WatchedHost()
     {
         host = pli_host_default();
@@ -35,13 +37,13 @@ public:
     WatchedHost &operator=(const WatchedHost &) = delete;
 
     PliHost host;
-    long calls = 0;        ///< allocations and releases so far, failed ones included
-    long fail_after = -1;  ///< >= 0: that many more allocations succeed, then none
-    bool quiet = false;    ///< false: a warning or error of the library is a test failure
+    long calls = 0;       ///< allocations and releases so far, failed ones included
+    long fail_after = -1; ///< >= 0: that many more allocations succeed, then none
+    bool quiet = false;   ///< false: a warning or error of the library is a test failure
     std::string last_log;
     size_t live_blocks() const { return m_live.size(); }
 
-private:
+  private:
     static void *alloc(size_t bytes, size_t align, void *user)
     {
         auto *self = static_cast<WatchedHost *>(user);
@@ -77,7 +79,10 @@ private:
 };
 
 /// Uniform in [low, high).
-inline double random_in(uint64_t *state, double low, double high) { return low + (high - low) * pli_random_unit(state); }
+inline double random_in(uint64_t *state, double low, double high)
+{
+    return low + (high - low) * pli_random_unit(state);
+}
 
 inline std::vector<double> random_vector(uint64_t *state, size_t count, double low = -1.0, double high = 1.0)
 {

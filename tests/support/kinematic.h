@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "host/compare.h"
+#include "host/compare/compare.h"
 #include "support/bodies.h"
 
 namespace pli_test
@@ -20,14 +20,14 @@ struct Box {
     std::string name = "box", curve, parameters;
     PliIndex cells[3] = { 2, 2, 2 };
     double dt = 0.01;
-    double shift = 0.0;                        ///< m, where the box stands
-    bool fixed = false;                        ///< holds the points at y = 0
+    double shift = 0.0; ///< m, where the box stands
+    bool fixed = false; ///< holds the points at y = 0
     double gravity[3] = { 0, -9.81, 0 };
-    double spin = 0.0, damping = 0.0;          ///< 1/s about z at the start; s
-    int fail_at = -1;                          ///< step that diverges
-    const char *unable = nullptr;              ///< why it cannot be made
+    double spin = 0.0, damping = 0.0; ///< 1/s about z at the start; s
+    int fail_at = -1;                 ///< step that diverges
+    const char *unable = nullptr;     ///< why it cannot be made
     std::vector<PliTool> tools;
-    std::vector<std::vector<double>> skin;     ///< points, then tris when not empty
+    std::vector<std::vector<double>> skin; ///< points, then tris when not empty
     std::function<void(const double *rest, double time, double *x)> move;
     std::function<void(int step)> each;
     std::function<void(int step, PliTool *tools)> drive;
@@ -49,7 +49,7 @@ struct Box {
         return e;
     }
 
-private:
+  private:
     struct Open {
         Box *box;
         Mesh mesh;
@@ -77,8 +77,9 @@ private:
         if (!skin.empty()) {
             std::vector<PliIndex> tris;
             for (double v : skin[1]) tris.push_back(static_cast<PliIndex>(v));
-            const PliStatus status = pli_body_attach_skin(o->body.get(), skin[0].data(), static_cast<PliIndex>(skin[0].size() / 3), tris.data(),
-                                                          static_cast<PliIndex>(tris.size() / 3), err);
+            const PliStatus status =
+                pli_body_attach_skin(o->body.get(), skin[0].data(), static_cast<PliIndex>(skin[0].size() / 3),
+                                     tris.data(), static_cast<PliIndex>(tris.size() / 3), err);
             if (status != PLI_OK) return status;
         }
         o->state = std::make_unique<State>(o->body.get());
@@ -89,9 +90,12 @@ private:
             o->state->v[3 * i] = -spin * (rest[3 * i + 1] - 0.5);
             o->state->v[3 * i + 1] = spin * (rest[3 * i] - 0.5);
         }
-        if (fixed && pli_body_set_fixed(o->body.get(), held.data(), static_cast<PliIndex>(held.size()), err) != PLI_OK) return PLI_BAD_MESH;
+        if (fixed && pli_body_set_fixed(o->body.get(), held.data(), static_cast<PliIndex>(held.size()), err) != PLI_OK)
+            return PLI_BAD_MESH;
         o->tools = tools;
-        if (!tools.empty() && !move && pli_body_set_tools(o->body.get(), o->tools.data(), static_cast<int>(o->tools.size()), err) != PLI_OK) return PLI_BAD_MESH;
+        if (!tools.empty() && !move &&
+            pli_body_set_tools(o->body.get(), o->tools.data(), static_cast<int>(o->tools.size()), err) != PLI_OK)
+            return PLI_BAD_MESH;
         *run = {};
         run->body = o->body.get();
         run->x = o->state->x.data();
@@ -115,7 +119,8 @@ private:
             move(pli_body_rest(o->body.get()), o->steps * dt, run->x);
             return PLI_OK;
         }
-        return pli_body_step(o->body.get(), &o->state->view, dt).finite ? PLI_OK : pli_refuse(err, PLI_DIVERGED, "not finite");
+        return pli_body_step(o->body.get(), &o->state->view, dt).finite ? PLI_OK
+                                                                        : pli_refuse(err, PLI_DIVERGED, "not finite");
     }
 };
 

@@ -49,9 +49,11 @@ QString writeScene(const QTemporaryDir &dir, int bodies = 2, PliIndex skinCells 
     }
     QString text = "<Node name=\"root\" dt=\"0.01\" gravity=\"0 -9.81 0\">\n  <DefaultAnimationLoop/>\n";
     for (int i = 0; i < bodies; ++i)
-        text += QString("  <Node name=\"Body%1\"><FemModel name=\"model\" filename=\"box%2.msh\" skin=\"skin.obj\" youngModulus=\"40000\" damping=\"0.002\"/>\n"
+        text += QString("  <Node name=\"Body%1\"><FemModel name=\"model\" filename=\"box%2.msh\" skin=\"skin.obj\" "
+                        "youngModulus=\"40000\" damping=\"0.002\"/>\n"
                         "    <AdaptiveSolver/><MechanicalObject position=\"@model.position\"/>\n"
-                        "    <BoxROI name=\"roi\" box=\"-0.01 -1 -1 0.001 1 1\"/><FixedProjectiveConstraint indices=\"@roi.indices\"/>\n"
+                        "    <BoxROI name=\"roi\" box=\"-0.01 -1 -1 0.001 1 1\"/><FixedProjectiveConstraint "
+                        "indices=\"@roi.indices\"/>\n"
                         "    <SphereTool model=\"@model\" radius=\"0.03\" position=\"0.16 0.2 0.05\"/></Node>\n")
                     .arg(i)
                     .arg(i > 0);
@@ -116,7 +118,8 @@ long pixelsLike(const QImage &image, const QColor &colour, int slack)
     for (int y = 0; y < image.height(); ++y)
         for (int x = 0; x < image.width(); ++x) {
             const QColor c = image.pixelColor(x, y);
-            count += qAbs(c.red() - colour.red()) <= slack && qAbs(c.green() - colour.green()) <= slack && qAbs(c.blue() - colour.blue()) <= slack;
+            count += qAbs(c.red() - colour.red()) <= slack && qAbs(c.green() - colour.green()) <= slack &&
+                     qAbs(c.blue() - colour.blue()) <= slack;
         }
     return count;
 }
@@ -220,7 +223,8 @@ TEST_F(ViewerTest, DraggingASkinPointPullsEveryBody)
     const SnapshotPtr held = shot();
     EXPECT_TRUE(held->hand.grabbing);
     EXPECT_EQ(held->hand.tool, -1);
-    const double pulled[2] = { meanX(held->bodies[0]) - meanX(before->bodies[0]), meanX(held->bodies[1]) - meanX(before->bodies[1]) };
+    const double pulled[2] = { meanX(held->bodies[0]) - meanX(before->bodies[0]),
+                               meanX(held->bodies[1]) - meanX(before->bodies[1]) };
     EXPECT_GT(pulled[1], 0.001);
     EXPECT_GT(pulled[0], 0.4 * pulled[1]); // the other body too, though the mouse was not in its pane
     EXPECT_LT(pulled[0], 2.5 * pulled[1]); // they are of different meshes
@@ -267,7 +271,9 @@ TEST_F(ViewerTest, RecordReplayAndPicture)
     const QString file = dir.filePath("recording.txt");
     session->saveRecording(file);
     session->turn(Knob::Young, 4e4);
-    const auto replayed = [&] { return QTest::qWaitFor([&] { return shot() != first && step() == 10 && !session->playing(); }, 20000); };
+    const auto replayed = [&] {
+        return QTest::qWaitFor([&] { return shot() != first && step() == 10 && !session->playing(); }, 20000);
+    };
     session->replay();
     ASSERT_TRUE(replayed());
     EXPECT_EQ(shot()->bodies[1].points, first->bodies[1].points); // to the bit
@@ -314,7 +320,8 @@ TEST_F(ViewerTest, ASequenceHasEveryStep)
     QDir(dir.path()).mkdir("frames");
     window->saveSequence(dir.filePath("frames"));
     runTo(6);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return QDir(dir.filePath("frames")).entryList({ "*.png" }).size() >= 6; }, 20000));
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return QDir(dir.filePath("frames")).entryList({ "*.png" }).size() >= 6; }, 20000));
     window->saveSequence({});
     const QStringList files = QDir(dir.filePath("frames")).entryList({ "frame-*.png" }, QDir::Files, QDir::Name);
     ASSERT_GE(files.size(), 6);
@@ -357,8 +364,8 @@ TEST_F(ViewerTest, PlotsFillAndTheLayoutIsRemembered)
     QTest::qWait(200);
     ASSERT_EQ(window->plots().size(), 4u);
     for (const Plot *p : window->plots()) EXPECT_GT(p->samples(), 1u);
-    EXPECT_GT(window->plots()[0]->last(1), 0.0);  // the coarse box is off,
-    EXPECT_EQ(window->plots()[0]->last(0), 0.0);  // the reference is not
+    EXPECT_GT(window->plots()[0]->last(1), 0.0); // the coarse box is off,
+    EXPECT_EQ(window->plots()[0]->last(0), 0.0); // the reference is not
     EXPECT_GT(window->plots()[1]->last(0), window->plots()[1]->last(1));
     window->findChild<QAction *>("Axes")->setChecked(true);
     window->resize(1100, 640);
@@ -393,7 +400,8 @@ TEST(Viewer, EverythingFitsInto1280x720)
         EXPECT_GE(p->height(), 250);
         EXPECT_TRUE(window.rect().contains(QRect(p->mapTo(&window, QPoint(0, 0)), p->size())));
     }
-    for (Plot *p : window.plots()) EXPECT_TRUE(window.rect().contains(QRect(p->mapTo(&window, QPoint(0, 0)), p->size())));
+    for (Plot *p : window.plots())
+        EXPECT_TRUE(window.rect().contains(QRect(p->mapTo(&window, QPoint(0, 0)), p->size())));
 }
 
 TEST(Viewer, SixPanesOfTenThousandTrianglesLeaveTimeForSixtyPicturesASecond)
@@ -407,7 +415,8 @@ TEST(Viewer, SixPanesOfTenThousandTrianglesLeaveTimeForSixtyPicturesASecond)
     ASSERT_EQ(r.panes, 6);
     EXPECT_GT(r.triangles, 60000u);
     EXPECT_EQ(r.frames, 8);
-    printf("per picture: %.2f ms ours, %.2f ms painting (CPU of this thread), %.1f ms by the wall\n", r.pack, r.paint, r.wall);
+    printf("per picture: %.2f ms ours, %.2f ms painting (CPU of this thread), %.1f ms by the wall\n", r.pack, r.paint,
+           r.wall);
     // what is ours of the 16.7 ms; rasterising is the graphics card's, and in this test a software's
     EXPECT_LT(r.pack, 8.0);
 }

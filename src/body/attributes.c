@@ -1,0 +1,326 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "body/attributes.h"
+
+#include <pliant/frames.h>
+#include <pliant/wavelet.h>
+#include "contact/skin_force.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
+#define FIELD(type, field) .offset = (int)offsetof(type, field), .size = (int)sizeof(((type *)0)->field)
+
+const char *pli_kind_name(PliKind kind)
+{
+    static const char *const name[PLI_KIND_COUNT] = { "bool",         "int",          "real",    "vec3",
+                                                      "list of real", "list of vec3", "indices", "text",
+                                                      "file",         "option",       "link",    "links" };
+    return (unsigned)kind < PLI_KIND_COUNT ? name[kind] : "?";
+}
+
+const char *pli_support_name(PliSupport support)
+{
+    static const char *const name[] = { "supported", "visual-only", "approximated", "unsupported" };
+    return (unsigned)support < 4 ? name[support] : "?";
+}
+
+static const PliAttribute body_rows[] = {
+    { "law", PLI_OPTION, .options = "stvk corotational neohookean", FIELD(PliBodyDef, material.law),
+      .help = "material law" },
+    { "youngModulus", PLI_REAL, FIELD(PliBodyDef, material.young), .help = "Young's modulus, Pa, > 0" },
+    { "poissonRatio", PLI_REAL, FIELD(PliBodyDef, material.poisson), .help = "Poisson's ratio, in [0, 0.5)" },
+    { "density", PLI_REAL, FIELD(PliBodyDef, material.density), .help = "mass density, kg/m3, > 0" },
+    { "damping", PLI_REAL, FIELD(PliBodyDef, material.damping),
+      .help = "stiffness-proportional strain-rate damping, s" },
+    { "criterion", PLI_OPTION, .options = "strainJump force contact camera region velocity",
+      FIELD(PliBodyDef, criterion.kind), .help = "what makes a region refine" },
+    { "threshold", PLI_REAL, FIELD(PliBodyDef, criterion.threshold),
+      .help = "criterion value at which a region refines" },
+    { "coarsen", PLI_REAL, FIELD(PliBodyDef, criterion.coarsen),
+      .help = "fraction of the threshold below which it coarsens, (0, 1)" },
+    { "hold", PLI_INT, FIELD(PliBodyDef, criterion.hold), .help = "decisions a region keeps its level after a change" },
+    { "interval", PLI_REAL, FIELD(PliBodyDef, criterion.interval), .help = "s between decisions; 0: every step" },
+    { "smallestSize", PLI_REAL, FIELD(PliBodyDef, criterion.smallest_size),
+      .help = "m, no region refines below; 0: no limit" },
+    { "point", PLI_VEC3, FIELD(PliBodyDef, criterion.point), .help = "m, camera position or centre of the region" },
+    { "radius", PLI_REAL, FIELD(PliBodyDef, criterion.radius), .help = "m, of the region or around the point" },
+    { "maxActive", PLI_INT, FIELD(PliBodyDef, criterion.max_active), .help = "most active coefficients; -1: no limit" },
+    { "budget", PLI_REAL, FIELD(PliBodyDef, criterion.budget_ms), .help = "ms of CPU a step may take; 0: no governor" },
+    { "integrator", PLI_OPTION, .options = "symplectic implicit", FIELD(PliBodyDef, integrator),
+      .help = "time integrator of AdaptiveSolver" },
+    { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto", FIELD(PliBodyDef, linear_solver),
+      .help = "implicit: linear solver" },
+    { "iterations", PLI_INT, FIELD(PliBodyDef, cg_iterations), .help = "implicit: most CG or MINRES iterations" },
+    { "tolerance", PLI_REAL, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
+    { "massDamping", PLI_REAL, FIELD(PliBodyDef, mass_damping), .help = "absolute drag, 1/s" },
+    { "rayleighStiffness", PLI_REAL, FIELD(PliBodyDef, rayleigh_stiffness),
+      .help = "implicit: Rayleigh stiffness damping, s" },
+    { "courant", PLI_REAL, FIELD(PliBodyDef, courant), .help = "explicit substep as a fraction of the critical one" },
+    { "adapt", PLI_BOOL, FIELD(PliBodyDef, adapt), .help = "0 freezes the resolution" },
+    { "multirate", PLI_BOOL, FIELD(PliBodyDef, multirate),
+      .help = "explicit: elements tick at their own power-of-two rate" },
+    { "spread", PLI_BOOL, FIELD(PliBodyDef, spread), .help = "write passive coefficients after every step" },
+};
+const PliAttributeGroup pli_body_attributes = { body_rows, COUNT(body_rows) };
+
+static const PliAttribute tetlod_rows[] = {
+    { "coupling", PLI_OPTION, .options = "variational paper", FIELD(PliTetLodDef, coupling),
+      .help = "how levels meet" },
+    { "ramp", PLI_INT, FIELD(PliTetLodDef, ramp), .help = "rings over which element weights fade at a level switch" },
+    { "fitWeights", PLI_BOOL, FIELD(PliTetLodDef, fit_weights),
+      .help = "remove ghost forces at interior nodes by a least-squares fit" },
+    { "filter", PLI_BOOL, FIELD(PliTetLodDef, filter), .help = "semi-implicit filter in increment form" },
+    { "speedChange", PLI_REAL, FIELD(PliTetLodDef, speed_change),
+      .help = "m/s a node may change its speed in one substep; 0: off" },
+    { "startLevel", PLI_INT, FIELD(PliTetLodDef, start_level), .help = "uniform level to start at, 0 is the coarsest" },
+    { "cache", PLI_TEXT, FIELD(PliTetLodDef, cache),
+      .help = "file that keeps the hierarchy between runs; relative to the scene" },
+};
+const PliAttributeGroup pli_tetlod_attributes = { tetlod_rows, COUNT(tetlod_rows) };
+
+static const PliAttribute frames_rows[] = {
+    { "frames", PLI_INT, FIELD(PliFramesDef, frame_count), .help = "number of frames" },
+    { "levelCount", PLI_INT, FIELD(PliFramesDef, level_count),
+      .help = "levels of the frames, 1 .. 8; 0: from their number" },
+    { "resolution", PLI_INT, FIELD(PliFramesDef, resolution),
+      .help = "voxels along the longest side, when voxelSize is 0" },
+    { "voxelSize", PLI_REAL, FIELD(PliFramesDef, voxel_size), .help = "m, edge of a voxel; 0: from resolution" },
+    { "lloydIterations", PLI_INT, FIELD(PliFramesDef, lloyd_iterations),
+      .help = "passes that spread the frames evenly" },
+    { "shape", PLI_OPTION, .options = "linear smooth", FIELD(PliFramesDef, shape),
+      .help = "weights of the frames: linear for slender bodies, smooth for blobs" },
+    { "support", PLI_REAL, FIELD(PliFramesDef, support),
+      .help = "smooth weights: radius over the distance to neighbouring frames, 1 .. 3" },
+    { "materialAware", PLI_BOOL, FIELD(PliFramesDef, material_aware),
+      .help = "distances between frames grow where the material is soft" },
+    { "regions", PLI_INT, FIELD(PliFramesDef, regions), .help = "most integration regions; 0: eight a frame" },
+    { "linearity", PLI_REAL, FIELD(PliFramesDef, linearity),
+      .help = "regions split until this share of the gradients is not linear" },
+    { "antilock", PLI_OPTION, .options = "auto on off", FIELD(PliFramesDef, antilock),
+      .help = "softer volume change inside regions, against locking in bending" },
+    { "massBlend", PLI_REAL, FIELD(PliFramesDef, mass_blend),
+      .help = "share of lumped mass in the mass matrix, in (0, 1]" },
+    { "merge", PLI_BOOL, FIELD(PliFramesDef, merge), .help = "merge integration regions while running" },
+    { "mergeLinearity", PLI_REAL, FIELD(PliFramesDef, merge_linearity), .help = "as linearity, for merged regions" },
+    { "metric", PLI_OPTION, .options = "kinetic camera region minimum", FIELD(PliFramesDef, metric),
+      .help = "what weighs the motion a frame would add: kinetic energy, fading away from point (camera), outside "
+              "radius (region), or the least" },
+    { "referenceEnergy", PLI_REAL, FIELD(PliFramesDef, reference_energy),
+      .help = "J, the threshold is a fraction of it; 0: the peak kinetic energy so far" },
+    { "growth", PLI_REAL, FIELD(PliFramesDef, growth),
+      .help =
+          "s until one more frame may be active, from one at the start (registration: coarse to fine); 0: no limit" },
+    { "polish", PLI_INT, FIELD(PliFramesDef, polish),
+      .help = "bodies of up to so many frames relax to equilibrium at rest; 0: none" },
+};
+const PliAttributeGroup pli_frames_attributes = { frames_rows, COUNT(frames_rows) };
+
+static const PliAttribute wavelet_rows[] = {
+    { "resolution", PLI_INT, FIELD(PliWaveletDef, resolution),
+      .help = "cubes along the longest side of the mesh, around it; 0: the cells of the mesh are the lattice" },
+    { "min", PLI_VEC3, FIELD(PliWaveletDef, box_min), .help = "m, without a mesh: lowest corner of a box" },
+    { "max", PLI_VEC3, FIELD(PliWaveletDef, box_max), .help = "m, without a mesh: highest corner of the box" },
+    { "sharpAngle", PLI_REAL, FIELD(PliWaveletDef, sharp_angle),
+      .help = "degrees; edges of the boundary bent by more stay sharp; 180: none" },
+    { "refine", PLI_INT, FIELD(PliWaveletDef, refine),
+      .help = "subdivisions of the lattice before anything else, 0 .. 4" },
+    { "detailLevels", PLI_INT, FIELD(PliWaveletDef, levels), .help = "levels of detail, 0 .. 4" },
+    { "basis", PLI_OPTION, .options = "cc bswx trilinear", FIELD(PliWaveletDef, basis),
+      .help = "Catmull-Clark, split and average (never singular), or trilinear" },
+    { "elasticity", PLI_OPTION, .options = "quasiLinear linear nonlinear", FIELD(PliWaveletDef, law),
+      .help = "linear about the shape turned with the body, linear about the rest shape, or the material law" },
+    { "transition", PLI_OPTION, .options = "offset plain", FIELD(PliWaveletDef, transition),
+      .help = "how details switch: force and size fade, or at once" },
+    { "fade", PLI_REAL, FIELD(PliWaveletDef, fade), .help = "s, length of a transition" },
+    { "memory", PLI_REAL, FIELD(PliWaveletDef, memory),
+      .help = "s, over which the largest displacement, which the threshold is a part of, is forgotten" },
+};
+const PliAttributeGroup pli_wavelet_attributes = { wavelet_rows, COUNT(wavelet_rows) };
+
+static const PliAttribute pieces_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliPiecesDef, stiffness),
+      .help = "contact pressure per depth, N/m3; 0: from the material" },
+    { "thickness", PLI_REAL, FIELD(PliPiecesDef, thickness),
+      .help = "m, distance at which pieces begin to push each other" },
+    { "friction", PLI_REAL, FIELD(PliPiecesDef, friction), .help = "Coulomb coefficient" },
+};
+const PliAttributeGroup pli_pieces_attributes = { pieces_rows, COUNT(pieces_rows) };
+
+static const PliAttribute target_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliTargetDef, stiffness),
+      .help = "traction per distance, N/m3; 0: from the material" },
+    { "match", PLI_OPTION, .options = "closest index", FIELD(PliTargetDef, match),
+      .help =
+          "what a skin point is drawn to: the closest point of the target's surface, or its point of the same number" },
+};
+const PliAttributeGroup pli_target_attributes = { target_rows, COUNT(target_rows) };
+
+static const PliAttribute tool_rows[] = {
+    { "stiffness", PLI_REAL, FIELD(PliTool, stiffness),
+      .help = "contact pressure per depth, N/m3; 0: from the material and the step" },
+    { "friction", PLI_REAL, FIELD(PliTool, friction), .help = "Coulomb coefficient" },
+};
+const PliAttributeGroup pli_tool_attributes = { tool_rows, COUNT(tool_rows) };
+
+const PliAttribute *pli_attribute_find(const PliAttributeGroup *group, const char *name)
+{
+    for (int i = 0; i < group->count; ++i)
+        if (strcmp(group->rows[i].name, name) == 0) return &group->rows[i];
+    return NULL;
+}
+
+// ---- text <-> field --------------------------------------------------------------------------------------------------
+
+static int option_index(const char *options, const char *word, size_t length)
+{
+    for (int i = 0; *options; ++i) {
+        size_t n = strcspn(options, " ");
+        if (n == length && strncmp(options, word, n) == 0) return i;
+        options += n + (options[n] == ' ');
+    }
+    return -1;
+}
+
+static void option_word(const char *options, int index, char *text, size_t size)
+{
+    for (; index > 0 && *options; --index) {
+        options += strcspn(options, " ");
+        options += *options == ' ';
+    }
+    snprintf(text, size, "%.*s", (int)strcspn(options, " "), options);
+}
+
+const char *pli_parse_number(const char *text, double *value)
+{
+    // strtod follows LC_NUMERIC, which a GUI library may have changed: put the local point in place of the dot.
+    const struct lconv *local = localeconv();
+    char *end;
+    if (local->decimal_point[0] == '.' && local->decimal_point[1] == '\0') {
+        *value = strtod(text, &end);
+    } else {
+        char copy[64];
+        size_t n = strspn(text, "+-0123456789.eE");
+        if (n >= sizeof copy) return NULL;
+        memcpy(copy, text, n);
+        copy[n] = '\0';
+        char *dot = strchr(copy, '.');
+        if (dot) *dot = local->decimal_point[0];
+        *value = strtod(copy, &end);
+        end = (char *)text + (end - copy);
+    }
+    return end == text || !isfinite(*value) ? NULL : end;
+}
+
+static const char *skip_blanks(const char *p) { return p + strspn(p, " \t\r\n,"); }
+
+static PliStatus parse_numbers(const PliAttribute *row, const char *text, double *value, int count, PliError *err)
+{
+    const char *p = text;
+    for (int i = 0; i < count; ++i) {
+        p = pli_parse_number(skip_blanks(p), &value[i]);
+        if (!p)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.60s\" is not %s", row->name, text,
+                              count == 1 ? "a number" : "three numbers");
+    }
+    if (*skip_blanks(p))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.60s\" has more than %d number%s", row->name, text, count,
+                          count > 1 ? "s" : "");
+    return PLI_OK;
+}
+
+PliStatus pli_attribute_set(const PliAttribute *row, void *def, const char *text, PliError *err)
+{
+    char *field = (char *)def + row->offset;
+    if (row->size == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "%s is not a field of the definition", row->name);
+    double value[3];
+    switch (row->kind) {
+    case PLI_OPTION: {
+        const char *word = skip_blanks(text);
+        int index = option_index(row->options, word, strcspn(word, " \t\r\n"));
+        if (index < 0)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.40s\" must be one of: %s", row->name, text, row->options);
+        memcpy(field, &(unsigned){ (unsigned)index }, sizeof(unsigned));
+        return PLI_OK;
+    }
+    case PLI_BOOL: {
+        const char *word = skip_blanks(text);
+        bool yes = *word == '1' || *word == 't' || *word == 'T';
+        if (!yes && *word != '0' && *word != 'f' && *word != 'F')
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.40s\" must be 0 or 1", row->name, text);
+        memcpy(field, &yes, sizeof yes);
+        return PLI_OK;
+    }
+    case PLI_INT: {
+        PliStatus status = parse_numbers(row, text, value, 1, err);
+        if (status) return status;
+        if (value[0] != floor(value[0]) || fabs(value[0]) > 2147483647.0)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.40s\" must be a whole number", row->name, text);
+        memcpy(field, &(int){ (int)value[0] }, sizeof(int)); // -1 is PLI_NONE in an unsigned field
+        return PLI_OK;
+    }
+    case PLI_REAL:
+    case PLI_VEC3: {
+        int n = row->kind == PLI_VEC3 ? 3 : 1;
+        PliStatus status = parse_numbers(row, text, value, n, err);
+        if (status) return status;
+        memcpy(field, value, (size_t)n * sizeof(double));
+        return PLI_OK;
+    }
+    case PLI_TEXT:
+    case PLI_FILE: memcpy(field, &text, sizeof text); return PLI_OK;
+    default: return pli_refuse(err, PLI_BAD_ARGUMENT, "%s cannot be set from text", row->name);
+    }
+}
+
+void pli_attribute_text(const PliAttribute *row, const void *def, char *text, size_t size)
+{
+    if (size == 0) return;
+    if (row->size == 0 || !def) {
+        snprintf(text, size, "%s", row->value ? row->value : "");
+        return;
+    }
+    const char *field = (const char *)def + row->offset;
+    double value[3];
+    int whole;
+    switch (row->kind) {
+    case PLI_OPTION:
+        memcpy(&whole, field, sizeof whole);
+        option_word(row->options, whole, text, size);
+        return;
+    case PLI_BOOL: snprintf(text, size, "%d", *(const bool *)field ? 1 : 0); return;
+    case PLI_INT:
+        memcpy(&whole, field, sizeof whole);
+        snprintf(text, size, "%d", whole);
+        return;
+    case PLI_REAL:
+        memcpy(value, field, sizeof(double));
+        snprintf(text, size, "%.17g", value[0]);
+        for (int digits = 1; digits < 17; ++digits) { // shortest text that reads back as the same number
+            char shorter[40];
+            double back;
+            snprintf(shorter, sizeof shorter, "%.*g", digits, value[0]);
+            if (pli_parse_number(shorter, &back) && back == value[0]) {
+                snprintf(text, size, "%s", shorter);
+                return;
+            }
+        }
+        return;
+    case PLI_VEC3:
+        memcpy(value, field, sizeof value);
+        snprintf(text, size, "%.15g %.15g %.15g", value[0], value[1], value[2]);
+        return;
+    case PLI_TEXT:
+    case PLI_FILE: {
+        const char *string;
+        memcpy(&string, field, sizeof string);
+        snprintf(text, size, "%s", string ? string : "");
+        return;
+    }
+    default: text[0] = '\0';
+    }
+}

@@ -1,0 +1,560 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Creation, the step, and what a host may set. The step is the table of contents: adapt, integrate, spread, check.
+#include "body/body.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/timer.h"
+#include "base/vec.h"
+
+static PliStatus check_def(const PliBodyDef *d, PliError *err)
+{
+    if (d->cookie != PLI_DEF_COOKIE)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "the definition was not made by a pli_*_default function");
+    PliStatus status = pli_material_check(&d->material, err);
+    if (status != PLI_OK) return status;
+    const PliCriterionDef *c = &d->criterion;
+    if (!(c->threshold > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: threshold must be > 0, not %g", c->threshold);
+    if (!(c->coarsen > 0.0 && c->coarsen < 1.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: coarsen must be in (0, 1), not %g", c->coarsen);
+    if (c->hold < 0)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: hold must be >= 0 decisions, not %d", c->hold);
+    if (!(c->interval >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: interval must be >= 0 s, not %g", c->interval);
+    if (!(c->smallest_size >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: smallest_size must be >= 0 m, not %g", c->smallest_size);
+    if (!(c->budget_ms >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: budget must be >= 0 ms, not %g", c->budget_ms);
+    if (!(d->courant > 0.0 && d->courant <= 1.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
+    if (!(d->mass_damping >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "mass damping must be >= 0 1/s, not %g", d->mass_damping);
+    if (!(d->rayleigh_stiffness >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
+    if (d->cg_iterations < 1)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
+    if (!(d->cg_tolerance > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "cg tolerance must be > 0, not %g", d->cg_tolerance);
+    for (int i = 0; i < 3; ++i)
+        if (!isfinite(d->gravity[i])) return pli_refuse(err, PLI_BAD_ARGUMENT, "gravity is not finite");
+    return PLI_OK;
+}
+
+static void copy_definition(PliBody *b)
+{
+    PliSystem *s = &b->system;
+    memcpy(s->gravity, b->def.gravity, sizeof s->gravity);
+    s->mass_damping = b->def.mass_damping;
+    s->rayleigh_stiffness = b->def.rayleigh_stiffness;
+    s->material_damping = b->def.material.damping;
+    b->implicit.solver = b->def.linear_solver;
+    b->implicit.iterative = (PliIterative){ b->def.cg_iterations, b->def.cg_tolerance };
+}
+
+static double diagonal_of(const double *x, PliIndex count)
+{
+    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
+    for (PliIndex i = 0; i < count; ++i)
+        for (int d = 0; d < 3; ++d)
+            lo[d] = fmin(lo[d], x[3 * (size_t)i + d]), hi[d] = fmax(hi[d], x[3 * (size_t)i + d]);
+    return count ? v3_distance(lo, hi) : 0.0;
+}
+
+PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
+                         const PliSchemeStatic *statics, PliError *err)
+{
+    PliBody *b = NULL;
+    if (check_def(def, err) != PLI_OK) goto fail;
+    b = PLI_NEW(host, 1, PliBody);
+    if (!b) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body");
+        goto fail;
+    }
+    b->host = *host;
+    b->def = *def;
+    b->ops = ops;
+    b->self = self;
+    b->statics = *statics;
+    b->bytes = sizeof *b;
+    b->system.host = *host;
+    b->system.group = statics->group;
+    b->size = diagonal_of(statics->rest, statics->dof_count);
+    PliElasticDef elastic = { .material = def->material,
+                              .simd = pli_simd_best(),
+                              .point_capacity = statics->active_capacity + statics->slave_capacity,
+                              .tet_capacity = statics->element_capacity,
+                              .sample_capacity = statics->sample_capacity,
+                              .sample_entry_capacity = statics->sample_entry_capacity,
+                              .sample_cells = statics->constant };
+    b->system.elastic = pli_elastic_create(host, &elastic, err);
+    if (!b->system.elastic) goto fail;
+    if (pli_live_create(b) != PLI_OK) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", statics->dof_count);
+        goto fail;
+    }
+    copy_definition(b);
+    if (def->integrator == PLI_IMPLICIT &&
+        (def->linear_solver == PLI_SOLVE_LDL || def->linear_solver == PLI_SOLVE_AUTO)) {
+        b->implicit.matrix = pli_block_matrix_create(host);
+        const bool tiles = statics->group == 4 || statics->constant;
+        if (tiles) b->implicit.tiles = pli_tiles_create(host);
+        if (!b->implicit.matrix || (tiles && !b->implicit.tiles)) goto fail;
+        const PliIndex most = def->criterion.max_active < statics->active_capacity ? def->criterion.max_active : 0;
+        if (statics->constant && def->adapt && most > 0 && most <= 3000 &&
+            pli_rotated_reserve(host, &b->implicit, most) != PLI_OK) {
+            pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the matrix of %u active points", most);
+            goto fail;
+        }
+    }
+    ops->reset(self);
+    pli_body_recut(b);
+    if (statics->surface_point_count && pli_body_default_skin(b, err) != PLI_OK) goto fail;
+    return b;
+fail:
+    if (b)
+        pli_body_destroy(b);
+    else
+        ops->destroy(self, host);
+    return NULL;
+}
+
+void pli_body_destroy(PliBody *b)
+{
+    if (!b) return;
+    PliHost host = b->host;
+    pli_contact_destroy(b->contact);
+    pli_skin_destroy(b->skin);
+    pli_block_matrix_destroy(b->implicit.matrix);
+    pli_tiles_destroy(b->implicit.tiles);
+    pli_rotated_free(&host, &b->implicit);
+    pli_elastic_destroy(b->system.elastic);
+    PLI_FREE(&host, b->filter, 9 * (size_t)b->statics.active_capacity);
+    PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->statics.active_capacity);
+    pli_body_points_free(b);
+    pli_live_destroy(b);
+    b->ops->destroy(b->self, &host);
+    PLI_FREE(&host, b, 1);
+}
+
+PliScheme pli_body_scheme(const PliBody *b) { return b->ops->scheme; }
+PliIndex pli_body_dof_place(const PliBody *b, PliIndex dof)
+{
+    return b->ops->place ? b->ops->place(b->self, dof) : dof;
+}
+bool pli_body_judges_forces(const PliBody *b) { return b->ops->judges_forces; }
+const PliBodyDef *pli_body_def(const PliBody *b) { return &b->def; }
+PliIndex pli_body_dof_count(const PliBody *b) { return b->statics.dof_count; }
+const double *pli_body_rest(const PliBody *b) { return b->statics.rest; }
+int pli_body_level_count(const PliBody *b) { return b->statics.level_count; }
+const uint8_t *pli_body_dof_level(const PliBody *b) { return b->statics.dof_level; }
+PliActive pli_body_active(const PliBody *b) { return (PliActive){ b->live.dof, b->system.active_count, b->revision }; }
+void *pli_body_self(PliBody *b) { return b->self; }
+uint64_t pli_body_revision(const PliBody *b) { return b->revision; }
+const uint8_t *pli_body_fixed(const PliBody *b) { return b->is_fixed; }
+PliStats *pli_body_stats_mutable(PliBody *b) { return &b->stats; }
+
+PliSystem *pli_body_system(PliBody *b, const PliIndex **dof)
+{
+    if (dof) *dof = b->live.dof;
+    return &b->system;
+}
+
+const PliState *pli_body_state(const PliBody *b) { return b->state; }
+
+const PliTool *pli_body_tools(const PliBody *b, int *count)
+{
+    *count = b->tool_count;
+    return b->tools;
+}
+
+// Where fixed coefficients are is the host's business, also while they are passive: what follows others must not carry them
+// along, or one that becomes active would stay where it was astray, and keep the velocity it was astray with.
+static void copy_fixed(const PliBody *b, const double *from, double *to)
+{
+    for (PliIndex i = 0; i < b->fixed_count; ++i)
+        memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
+}
+
+bool pli_body_is_live(const PliBody *b, PliIndex dof) { return b->live.position[dof] != PLI_NONE; }
+
+void pli_body_lead_astray(PliBody *b, PliIndex dof, const double p[3])
+{
+    double *at = b->fixed_x + 3 * (size_t)dof, *astray = b->astray + 3 * (size_t)dof;
+    for (int k = 0; k < 3; ++k) astray[k] += p[k] - at[k], at[k] = p[k];
+    b->any_astray = true;
+}
+
+// Astray ones go home, those that nothing live touches any more at once.
+static void bring_home(PliBody *b, double *x, bool live, double share)
+{
+    const double least = 1e-12 * b->size;
+    if (!b->any_astray) return;
+    b->any_astray = false;
+    for (PliIndex i = 0; i < b->fixed_count; ++i) {
+        const size_t dof = b->fixed_dof[i];
+        double *astray = b->astray + 3 * dof, *at = x + 3 * dof;
+        if (astray[0] == 0.0 && astray[1] == 0.0 && astray[2] == 0.0) continue;
+        b->any_astray = true;
+        if (pli_body_is_live(b, (PliIndex)dof) != live) continue;
+        const double left = v3_norm(astray) > least ? 1.0 - share : 0.0;
+        for (int k = 0; k < 3; ++k) {
+            const double home = at[k] - astray[k];
+            astray[k] *= left;
+            at[k] = home + astray[k];
+        }
+    }
+}
+
+void pli_body_fixed_values(const PliBody *b, const double **x, const double **v) { *x = b->fixed_x, *v = b->fixed_v; }
+
+PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
+{
+    for (PliIndex i = 0; i < count; ++i)
+        if (dofs[i] >= b->statics.dof_count)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "fixed coefficient %u does not exist, the body has %u", dofs[i],
+                              b->statics.dof_count);
+    memset(b->is_fixed, 0, b->statics.dof_count);
+    memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
+    b->fixed_count = 0;
+    for (PliIndex i = 0; i < count; ++i) {
+        if (!b->is_fixed[dofs[i]]) b->fixed_dof[b->fixed_count++] = dofs[i];
+        b->is_fixed[dofs[i]] = 1;
+    }
+    if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
+    pli_body_recut(b);
+    if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
+    return PLI_OK;
+}
+
+void pli_body_set_gravity(PliBody *b, const double g[3])
+{
+    memcpy(b->def.gravity, g, sizeof b->def.gravity);
+    memcpy(b->system.gravity, g, sizeof b->system.gravity);
+}
+
+PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
+{
+    PliStatus status = check_def(def, err);
+    if (status != PLI_OK) return status;
+    if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
+    b->def = *def;
+    copy_definition(b);
+    pli_elastic_set_material(b->system.elastic, &def->material);
+    for (PliIndex e = 0; e < b->statics.tet_count; ++e)
+        b->element_step[e] = pli_tet_critical_step(&b->statics.tet_rest[e], &def->material);
+    pli_body_recut(b);
+    return PLI_OK;
+}
+
+void pli_body_reset(PliBody *b, const PliState *s)
+{
+    b->ops->reset(b->self);
+    memset(&b->stats, 0, sizeof b->stats);
+    memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
+    pli_body_recut(b);
+    if (b->skin) pli_skin_reset(b->skin);
+    memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
+    memset(s->v, 0, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
+}
+
+// What the scheme evaluated on the way (forces at the start of the step) may be used by a step that follows at once.
+static bool adapt_now(PliBody *b, const PliState *s, double dt)
+{
+    b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = false;
+    bring_home(b, s->x, true, pli_body_homing(dt));
+    if (!b->ops->adapt || !b->def.adapt) {
+        b->stats.adapt_ms = 0.0;
+        return false;
+    }
+    const double begin = pli_cpu_ms();
+    const uint64_t before = b->revision;
+    static const double origin[3] = { 0.0, 0.0, 0.0 };
+    if (!b->ops->announces) pli_body_before_event(b, s->x, origin, INFINITY);
+    b->state = s;
+    b->stats.force_ms = 0.0; // what the scheme evaluates for the step that follows is not the price of adapting
+    copy_fixed(b, s->x, b->fixed_x);
+    copy_fixed(b, s->v, b->fixed_v);
+    const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
+    b->state = NULL;
+    if (changed && b->revision == before) pli_body_recut(b);
+    pli_body_after_events(b, s->x); // lets passive ones follow, too
+    copy_fixed(b, b->fixed_x, s->x);
+    copy_fixed(b, b->fixed_v, s->v);
+    bring_home(b, s->x, false, 1.0);
+    b->stats.adapt_ms = pli_cpu_ms() - begin - b->stats.force_ms;
+    return changed;
+}
+
+bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
+{
+    const bool changed = adapt_now(b, s, dt);
+    b->system.force_ready = b->external_ready = false; // the host may move things before it advances
+    pli_body_points_keep(b, s);
+    return changed;
+}
+
+// ---- the step ------------------------------------------------------------------------------------------------------------
+
+enum { MOST_SUBSTEPS = 1 << 24 }; // hours of work: only a mistake asks for more
+
+// 0: more than MOST_SUBSTEPS
+static int substeps_for(const PliBody *b, double dt)
+{
+    // the filter is stable at several times the critical step; twice is what the paper takes
+    const double critical = (b->filter ? 2.0 : 1.0) * b->live.critical_step;
+    const double h = pli_damped_step(b->def.courant * critical, b->def.material.damping);
+    const double wanted = ceil(dt / h - 1e-9);
+    if (!(wanted <= MOST_SUBSTEPS)) return 0;
+    const int n = wanted < 1.0 ? 1 : (int)wanted;
+    const int period = 1 << (b->ticks.group_count - 1);
+    return (n + period - 1) / period * period;
+}
+
+// contact of the tools and forces of the host, on compact points
+static void hook_force(void *self, double t, double h, const double *x, const double *v, double *f)
+{
+    PliBody *b = self;
+    if (b->contact && b->tool_count) pli_contact_add_force(b->contact, t, h, x, v, f);
+    if (!b->state->external && !b->state->points) return;
+    const PliIndex points = b->system.active_count + b->system.slave_count;
+    pli_live_scatter(b, b->full_x, b->full_v);
+    // a passive coefficient that is held stays where the host has it: hosts may take these arrays over as their state
+    for (PliIndex i = b->system.active_count; i < b->system.active_count + b->system.slave_count; ++i) {
+        const size_t dof = b->live.dof[i];
+        if (!b->is_fixed[dof]) continue;
+        v3_copy(b->full_x + 3 * dof, b->state->x + 3 * dof);
+        v3_copy(b->full_v + 3 * dof, b->state->v + 3 * dof);
+    }
+    if (b->external_ready && t == 0.0) {
+        memcpy(b->full_f, b->external_f, 3 * (size_t)b->statics.dof_count * sizeof *b->full_f);
+    } else {
+        memset(b->full_f, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->full_f);
+        if (b->state->external) b->state->external(b->full_x, b->full_v, t, b->full_f, b->state->external_user);
+    }
+    b->external_ready = false;
+    if (b->state->points) pli_body_points_add(b, h, b->full_f);
+    pli_body_reduce(b, b->full_f);
+    for (PliIndex i = 0; i < points; ++i)
+        v3_add(f + 3 * (size_t)i, f + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i]);
+}
+
+static void hook_correct(void *self, double t, double h, double *x, double *v)
+{
+    PliBody *b = self;
+    if (b->tool_count) pli_contact_correct(b->contact, t, h, x, v);
+    if (b->rows) pli_body_rows_correct(b, t, h, x, v);
+}
+
+static void begin_hooks(PliBody *b, const PliState *s, double dt)
+{
+    PliSystem *sys = &b->system;
+    b->state = s;
+    sys->self = b;
+    sys->add_force = NULL, sys->correct = NULL;
+    if (b->tool_count) {
+        pli_body_contact_begin(b, dt);
+        bool penalty = b->contact->stiffness > 0.0;
+        for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
+        if (penalty) sys->add_force = hook_force;
+        sys->correct = hook_correct;
+    }
+    if (b->rows) {
+        b->step_length = dt;
+        pli_body_rows_begin(b);
+        sys->correct = hook_correct;
+    }
+    if (s->external || s->points) {
+        sys->add_force = hook_force;
+        // coefficients nothing live touches keep what the host gave
+        memcpy(b->full_x, s->x, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
+        memcpy(b->full_v, s->v, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
+    }
+    pli_body_springs_begin(b, dt);
+    sys->f_ext = NULL;
+    if (s->f_ext) {
+        memcpy(b->full_f, s->f_ext, 3 * (size_t)b->statics.dof_count * sizeof *s->f_ext);
+        pli_body_reduce(b, b->full_f);
+        for (PliIndex i = 0; i < sys->active_count; ++i)
+            memcpy(b->live.f_ext + 3 * (size_t)i, b->full_f + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+        sys->f_ext = b->live.f_ext;
+    }
+    if (b->ops->add_force) {
+        if (!sys->f_ext) memset(b->live.f_ext, 0, 3 * (size_t)sys->active_count * sizeof(double));
+        b->ops->add_force(b->self, b->live.f_ext);
+        sys->f_ext = b->live.f_ext;
+    }
+}
+
+static bool all_finite(const PliBody *b)
+{
+    const double limit = 1e6 * b->size;
+    const size_t n = 3 * (size_t)b->system.active_count;
+    for (size_t i = 0; i < n; ++i)
+        if (!(fabs(b->live.x[i]) < limit) || !isfinite(b->live.v[i])) return false;
+    return true;
+}
+
+PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
+{
+    const double begin = pli_cpu_ms();
+    PliStats *stats = &b->stats; // times are those of the last step until new ones are known: governors read them
+    const uint64_t refined = stats->refined, coarsened = stats->coarsened;
+    adapt_now(b, s, dt);
+    PliStepInfo info = pli_body_advance(b, s, dt);
+    info.refined = (PliIndex)(stats->refined - refined);
+    info.coarsened = (PliIndex)(stats->coarsened - coarsened);
+    stats->step_ms = pli_cpu_ms() - begin;
+    return info;
+}
+
+// Compact results go back to the host's arrays. Passive fixed coefficients keep what the host gave them; active ones moved with
+// the velocity the host gave them.
+static void scatter(PliBody *b, const PliState *s)
+{
+    copy_fixed(b, s->x, b->fixed_x);
+    copy_fixed(b, s->v, b->fixed_v);
+    pli_live_scatter(b, s->x, s->v);
+    if (b->def.spread) {
+        pli_body_spread(b, s->x);
+        pli_body_spread_velocity(b, s->v);
+    }
+    for (PliIndex i = 0; i < b->fixed_count; ++i) {
+        const PliIndex dof = b->fixed_dof[i];
+        if (b->live.position[dof] < b->system.active_count) continue;
+        v3_copy(s->x + 3 * (size_t)dof, b->fixed_x + 3 * (size_t)dof);
+        v3_copy(s->v + 3 * (size_t)dof, b->fixed_v + 3 * (size_t)dof);
+    }
+}
+
+PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
+{
+    PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
+    const double begin = pli_cpu_ms();
+    PliStats *stats = &b->stats;
+    const PliState *outer = b->state; // a scheme may relax its body inside adapt
+    stats->solve_ms = 0.0;
+    if (b->live.refused != PLI_OK) { // the kernel has no room for this cut: nothing moves, and it is said
+        info.finite = false;
+        return info;
+    }
+    pli_body_points_recall(b, s);
+    pli_live_gather(b, s->x, s->v);
+    const size_t n = 3 * (size_t)b->system.active_count;
+    memcpy(b->live.x_saved, b->live.x, n * sizeof(double));
+    memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
+    begin_hooks(b, s, dt);
+    const double start = pli_cpu_ms();
+    if (b->def.integrator == PLI_IMPLICIT) {
+        if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
+            info.finite = pli_implicit_pattern(&b->system, &b->implicit, NULL) == PLI_OK;
+            b->pattern_revision = b->revision;
+        }
+        info.cg_iterations = info.finite ? pli_implicit_step(&b->system, &b->implicit, dt) : -1;
+        info.finite = info.cg_iterations >= 0;
+        info.substeps = 1;
+    } else {
+        const int wanted = substeps_for(b, dt);
+        info.finite = wanted > 0;
+        if (wanted) {
+            pli_body_update_filter(b, dt / wanted);
+            info.substeps = pli_explicit_step(&b->system, &b->ticks, dt, wanted);
+        }
+    }
+    stats->substep = info.substeps ? dt / info.substeps : 0.0;
+    stats->solve_ms = pli_cpu_ms() - start;
+    if (b->tool_count) pli_contact_end(b->contact, b->live.v);
+    info.inverted = pli_elastic_inverted(b->system.elastic, b->live.x, &info.bad_element);
+    if (info.bad_element != PLI_NONE && info.bad_element < b->live.element_count)
+        info.bad_element = b->live.element[info.bad_element];
+    info.finite = info.finite && all_finite(b);
+    if (!info.finite) {
+        memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
+        memcpy(b->live.v, b->live.v_saved, n * sizeof(double));
+        pli_system_spread(&b->system, b->live.x);
+        pli_system_spread(&b->system, b->live.v);
+    }
+    scatter(b, s);
+    if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / 0.1));
+    b->state = outer;
+    if (!b->rows) stats->steps++;
+    stats->step_ms = pli_cpu_ms() - begin;
+    return info;
+}
+
+PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
+{
+    const PliLive *l = &b->live;
+    const PliIndex active = b->system.active_count;
+    const bool implicit = b->def.integrator == PLI_IMPLICIT;
+    if (implicit && (b->implicit.chosen != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    for (PliIndex i = 0; i < active; ++i) {
+        const double *fi = f + 3 * (size_t)l->dof[i];
+        const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];
+        for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
+    }
+    if (implicit) {
+        pli_implicit_solve(&b->system, &b->implicit, l->f, b->work);
+        memcpy(l->f, b->work, 3 * (size_t)active * sizeof(double));
+    }
+    memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
+    for (PliIndex i = 0; i < active; ++i)
+        if (!l->fixed[i]) memcpy(dv + 3 * (size_t)l->dof[i], l->f + 3 * (size_t)i, 3 * sizeof(double));
+    return PLI_OK;
+}
+
+enum { LANES = 8 }; ///< right-hand sides of one pass over the factor
+
+size_t pli_body_compliance_work(const PliBody *b)
+{
+    return 2 * LANES * 3 * (size_t)b->system.active_count + b->statics.dof_count;
+}
+
+PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex count, double dt, double *c,
+                              double *work)
+{
+    const PliLive *l = &b->live;
+    const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
+    const bool implicit = b->def.integrator == PLI_IMPLICIT;
+    if (implicit && (b->implicit.chosen != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    double *x = work, *scratch = work + LANES * n, *place = scratch + LANES * n; // place: active number + 1, or 0
+    memset(place, 0, b->statics.dof_count * sizeof *place);
+    for (PliIndex i = 0; i < b->system.active_count; ++i)
+        if (!l->fixed[i]) place[l->dof[i]] = i + 1.0;
+    memset(c, 0, size * size * sizeof *c);
+    for (size_t first = 0; first < size; first += LANES) {
+        const size_t lanes = size - first < LANES ? size - first : LANES;
+        memset(x, 0, LANES * n * sizeof *x);
+        for (size_t k = 0; k < lanes; ++k) {
+            const size_t at = (size_t)place[dofs[(first + k) / 3]];
+            if (at) x[LANES * (3 * (at - 1) + (first + k) % 3) + k] = implicit ? dt : dt * l->inv_mass[at - 1];
+        }
+        if (implicit) pli_implicit_solve_eight(&b->system, &b->implicit, x, scratch);
+        for (size_t k = 0; k < lanes; ++k)
+            for (size_t j = 0; j < size; ++j) {
+                const size_t at = (size_t)place[dofs[j / 3]];
+                if (at) c[(first + k) * size + j] = x[LANES * (3 * (at - 1) + j % 3) + k];
+            }
+    }
+    return PLI_OK;
+}
+
+PliStats pli_body_stats(const PliBody *b)
+{
+    PliStats stats = b->stats;
+    stats.bytes = b->bytes;
+    return stats;
+}
+
+uint64_t pli_body_hash(const PliBody *b, const PliState *s)
+{
+    uint64_t h = pli_hash(PLI_HASH_SEED, b->live.dof, b->system.active_count * sizeof(PliIndex));
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        h = pli_hash(h, s->x + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+        h = pli_hash(h, s->v + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));
+    }
+    return h;
+}

@@ -1,0 +1,135 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_BODY_PRIVATE_H
+#define PLI_BODY_PRIVATE_H
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "body/scheme.h"
+#include "solver/system.h"
+#include "contact/contact.h"
+#include "surface/skin.h"
+
+/// The cut in compact numbers: active points 0 .. active_count, then slaves.
+typedef struct PliLive {
+    PliIndex *dof;      ///< compact -> dof
+    PliIndex *position; ///< dof -> compact, PLI_NONE when not live
+    PliIndex *slave_first, *slave_column;
+    double *slave_weight;
+    PliIndex *held, held_count; ///< slaves that are fixed, numbers among the slaves ...
+    double *held_x, *held_v;    ///< ... and where the host has them
+    double *mass, *inv_mass, *load;
+    uint8_t *fixed;
+    PliIndex *mass_first, *mass_column;
+    double *mass_value;
+    PliIndex *corner;  ///< shape [element_count, 4], compact numbers, in tick order
+    PliIndex *element; ///< live elements in tick order, numbers of the scheme
+    double *volume;
+    PliIndex *sample_point; ///< compact numbers
+    PliIndex element_count, sample_count, group_first[9];
+    double critical_step;      ///< s, smallest over live elements, undamped
+    double *x, *v, *f, *f_ext; ///< compact state
+    double *x_saved, *v_saved; ///< to restore after a failed step
+    double *x_tangent;         ///< where the host last asked for forces: its tangent is made when somebody needs it
+    bool tangent_stale;
+    bool definite;     ///< tangents for hosts without negative eigenvalues
+    PliStatus refused; ///< the kernel could not take the present cut: no step is possible
+} PliLive;
+
+struct PliBody {
+    PliHost host;
+    PliBodyDef def;
+    const PliSchemeOps *ops;
+    void *self;
+    PliSchemeStatic statics;
+    size_t bytes;
+
+    uint8_t *is_fixed;   ///< per dof
+    PliIndex *fixed_dof; ///< the fixed ones
+    double *astray;      ///< per dof: m, how far live fixed ones still are from their place
+    bool any_astray;     ///< some may be
+    double *fixed_x,
+        *fixed_v; ///< per dof: place and velocity of the fixed ones, which are the host's, kept while W writes over them
+    double *held; ///< scratch of pli_body_spread: values of the fixed dofs
+    PliIndex fixed_count;
+    double *element_step;   ///< s, critical step per tetrahedron, once
+    PliIndex *tick_scratch; ///< element order while compacting
+    PliLive live;
+    PliSystem system;
+    PliImplicit implicit;
+    PliTicks ticks;
+    uint64_t revision;
+    uint64_t pattern_revision;
+    PliIndex point_capacity;
+    double *work;
+
+    double *filter,
+        *filter_stiffness; ///< 9 per active point: of the explicit step, and df/dx of the point at rest; NULL: off
+    uint64_t filter_revision;
+    double filter_step;
+
+    PliSkin *skin;
+    double *contact_x;      ///< per dof: where it was when contact last looked ...
+    uint64_t *contact_look; ///< ... which was that look, counted from 1
+    uint64_t looks;
+    PliTool tool_last[PLI_TOOL_MAX];
+    PliContact *contact;
+    PliTool *tools;
+    int tool_count;
+
+    const PliState *state;            ///< the host's, during a step
+    PliContactRows *rows;             ///< the host's, during pli_body_advance_under
+    double step_length;               ///< s, of the step being taken
+    double *full_x, *full_v, *full_f; ///< dof_count Vec3, for PliState.external
+    double *external_f;               ///< what it gave inside adapt
+    bool external_ready;              ///< and still holds
+    double time_in_step;
+
+    // forces on single points (body_points.c)
+    PliPointForces points;       ///< as the host gave them last
+    bool points_ready;           ///< they are those at the start of the step
+    bool points_kept;            ///< by pli_body_adapt, for a step from the same state ...
+    double *points_at;           ///< ... which is this: x, v
+    PliPointForcesFn *points_by; ///< ... asked of
+    void *points_user;
+    PliIndex spring_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
+    size_t spring_entry_capacity;
+    PliIndex *spring_first, *spring_column, *spring_touched;
+    double *spring_weight, *spring_matrix, *spring_dense;
+
+    double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
+    PliStats stats;
+};
+
+// body_live.c
+PliStatus pli_live_create(PliBody *body);
+void pli_live_destroy(PliBody *body);
+void pli_live_gather(PliBody *body, const double *x, const double *v); ///< full -> compact, active and slaves
+void pli_live_scatter(const PliBody *body, double *x, double *v);
+/// Brings the kernel's tangent up to date with the last add_force of the host.
+void pli_live_tangent(const PliBody *body);
+// body_rows.c
+void pli_body_rows_begin(PliBody *body);
+void pli_body_rows_correct(PliBody *body, double t, double h, double *x, double *v);
+// body_points.c
+void pli_body_points_free(PliBody *body);
+void pli_body_points_keep(
+    PliBody *body, const PliState *s); ///< what is ready is for the step that follows, if nothing moves until then
+void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready only if it is for this state
+PliStatus pli_body_reserve_springs(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
+void pli_body_springs_begin(PliBody *body,
+                            double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
+void pli_body_points_add(PliBody *body, double h,
+                         double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
+void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v
+// body_filter.c
+void pli_body_update_filter(PliBody *body, double h);
+// body_skin.c
+PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+/// Share of the way home that astray fixed coefficients make in a step.
+static inline double pli_body_homing(double dt) { return 1.0 - exp(-dt / 0.05); }
+void pli_body_after_events(PliBody *body, double *x); ///< what the skin showed is still what it shows
+void pli_body_contact_begin(PliBody *body, double dt);
+void pli_body_skin_compose(const PliBody *body);
+
+#endif

@@ -1,0 +1,300 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Compaction: a cut in dof numbers becomes small arrays in compact numbers, ordered for the integrator.
+#include <math.h>
+#include <string.h>
+
+#include "body/body.h"
+
+// counts every block so that stats.bytes is true
+static void *take(PliBody *b, size_t count, size_t size)
+{
+    b->bytes += count * size;
+    return pli_alloc(&b->host, count, size);
+}
+#define TAKE(body, count, type) ((type *)take((body), (count), sizeof(type)))
+
+PliStatus pli_live_create(PliBody *b)
+{
+    const PliSchemeStatic *st = &b->statics;
+    PliLive *l = &b->live;
+    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves,
+                 tets = st->element_capacity;
+    b->point_capacity = (PliIndex)points;
+    l->dof = TAKE(b, points, PliIndex);
+    l->position = TAKE(b, st->dof_count, PliIndex);
+    l->slave_first = TAKE(b, slaves + 1, PliIndex);
+    l->slave_column = TAKE(b, st->slave_entry_capacity, PliIndex);
+    l->slave_weight = TAKE(b, st->slave_entry_capacity, double);
+    l->held = TAKE(b, slaves, PliIndex);
+    l->held_x = TAKE(b, 3 * slaves, double);
+    l->held_v = TAKE(b, 3 * slaves, double);
+    l->mass = TAKE(b, active, double);
+    l->inv_mass = TAKE(b, active, double);
+    l->load = TAKE(b, active, double);
+    l->fixed = TAKE(b, active, uint8_t);
+    l->mass_first = TAKE(b, active + 1, PliIndex);
+    l->mass_column = TAKE(b, st->mass_entry_capacity, PliIndex);
+    l->mass_value = TAKE(b, st->mass_entry_capacity, double);
+    l->corner = TAKE(b, 4 * tets, PliIndex);
+    l->element = TAKE(b, tets, PliIndex);
+    l->volume = TAKE(b, tets, double);
+    l->sample_point = TAKE(b, st->sample_entry_capacity, PliIndex);
+    l->x = TAKE(b, 3 * points, double);
+    l->v = TAKE(b, 3 * points, double);
+    l->f = TAKE(b, 3 * points, double);
+    l->f_ext = TAKE(b, 3 * points, double);
+    l->x_saved = TAKE(b, 3 * active, double);
+    l->v_saved = TAKE(b, 3 * active, double);
+    l->x_tangent = TAKE(b, 3 * points, double);
+    b->is_fixed = TAKE(b, st->dof_count, uint8_t);
+    b->fixed_dof = TAKE(b, st->dof_count, PliIndex);
+    b->astray = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->fixed_x = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->fixed_v = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->held = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->element_step = TAKE(b, st->tet_count, double);
+    b->tick_scratch = TAKE(b, tets, PliIndex);
+    b->full_x = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->full_v = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->full_f = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->external_f = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->points_at = TAKE(b, 6 * (size_t)st->dof_count, double);
+    b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
+    b->contact_look = TAKE(b, st->dof_count, uint64_t);
+    if (b->def.integrator == PLI_IMPLICIT)
+        b->work = TAKE(b, pli_implicit_workspace((PliIndex)points, st->group), double);
+    const void *all[] = { l->dof,         l->position, l->slave_first,  l->slave_column, l->slave_weight,
+                          l->held,        l->held_x,   l->held_v,       l->mass,         l->inv_mass,
+                          l->load,        l->fixed,    l->mass_first,   l->mass_column,  l->mass_value,
+                          l->corner,      l->element,  l->volume,       l->sample_point, l->x,
+                          l->v,           l->f,        l->f_ext,        l->x_saved,      l->v_saved,
+                          l->x_tangent,   b->is_fixed, b->fixed_dof,    b->astray,       b->fixed_x,
+                          b->fixed_v,     b->held,     b->element_step, b->tick_scratch, b->full_x,
+                          b->full_v,      b->full_f,   b->external_f,   b->points_at,    b->contact_x,
+                          b->contact_look };
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        if (!all[i]) return PLI_OUT_OF_MEMORY;
+    if (b->def.integrator == PLI_IMPLICIT && !b->work) return PLI_OUT_OF_MEMORY;
+    memset(l->position, 0xff, st->dof_count * sizeof *l->position);
+    for (PliIndex e = 0; e < st->tet_count; ++e)
+        b->element_step[e] = pli_tet_critical_step(&st->tet_rest[e], &b->def.material);
+    return PLI_OK;
+}
+
+void pli_live_destroy(PliBody *b)
+{
+    const PliSchemeStatic *st = &b->statics;
+    PliLive *l = &b->live;
+    const PliHost *h = &b->host;
+    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves,
+                 tets = st->element_capacity;
+    PLI_FREE(h, l->dof, points);
+    PLI_FREE(h, l->position, st->dof_count);
+    PLI_FREE(h, l->slave_first, slaves + 1);
+    PLI_FREE(h, l->slave_column, st->slave_entry_capacity);
+    PLI_FREE(h, l->slave_weight, st->slave_entry_capacity);
+    PLI_FREE(h, l->held, slaves);
+    PLI_FREE(h, l->held_x, 3 * slaves);
+    PLI_FREE(h, l->held_v, 3 * slaves);
+    PLI_FREE(h, l->mass, active);
+    PLI_FREE(h, l->inv_mass, active);
+    PLI_FREE(h, l->load, active);
+    PLI_FREE(h, l->fixed, active);
+    PLI_FREE(h, l->mass_first, active + 1);
+    PLI_FREE(h, l->mass_column, st->mass_entry_capacity);
+    PLI_FREE(h, l->mass_value, st->mass_entry_capacity);
+    PLI_FREE(h, l->corner, 4 * tets);
+    PLI_FREE(h, l->element, tets);
+    PLI_FREE(h, l->volume, tets);
+    PLI_FREE(h, l->sample_point, st->sample_entry_capacity);
+    PLI_FREE(h, l->x, 3 * points);
+    PLI_FREE(h, l->v, 3 * points);
+    PLI_FREE(h, l->f, 3 * points);
+    PLI_FREE(h, l->f_ext, 3 * points);
+    PLI_FREE(h, l->x_saved, 3 * active);
+    PLI_FREE(h, l->v_saved, 3 * active);
+    PLI_FREE(h, l->x_tangent, 3 * points);
+    PLI_FREE(h, b->is_fixed, st->dof_count);
+    PLI_FREE(h, b->fixed_dof, st->dof_count);
+    PLI_FREE(h, b->astray, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->fixed_x, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->fixed_v, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->held, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->element_step, st->tet_count);
+    PLI_FREE(h, b->tick_scratch, tets);
+    PLI_FREE(h, b->full_x, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->full_v, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->full_f, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->external_f, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->points_at, 6 * (size_t)st->dof_count);
+    PLI_FREE(h, b->contact_x, 3 * (size_t)st->dof_count);
+    PLI_FREE(h, b->contact_look, st->dof_count);
+    PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points, st->group));
+}
+
+// Step of a live element: one that stands for more than its own volume is stiffer by that much.
+static double live_step(const PliBody *b, const PliCut *cut, PliIndex i)
+{
+    const PliIndex e = cut->element[i];
+    const double own = b->statics.tet_rest[e].volume;
+    return cut->volume[i] > own ? b->element_step[e] * sqrt(own / cut->volume[i]) : b->element_step[e];
+}
+
+// Tick groups: an element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
+static void order_by_tick(PliBody *b, const PliCut *cut)
+{
+    PliLive *l = &b->live;
+    double least = INFINITY;
+    for (PliIndex i = 0; i < cut->element_count; ++i) least = fmin(least, live_step(b, cut, i));
+    l->critical_step = least;
+    l->element_count = cut->element_count;
+    const int groups = b->def.multirate ? 8 : 1;
+    PliIndex count[9] = { 0 };
+    if (groups == 1) { // one rate: the order of the cut
+        for (int g = 1; g < 9; ++g) count[g] = cut->element_count;
+        memcpy(l->group_first, count, sizeof l->group_first);
+        memcpy(b->ticks.first, count, sizeof b->ticks.first);
+        if (cut->element_count) memcpy(l->element, cut->element, cut->element_count * sizeof *l->element);
+        if (cut->element_count) memcpy(l->volume, cut->volume, cut->element_count * sizeof *l->volume);
+        b->ticks.group_count = 1;
+        return;
+    }
+    for (PliIndex i = 0; i < cut->element_count; ++i) {
+        const double ratio = live_step(b, cut, i) / least;
+        int g = 0;
+        while (g + 1 < groups && ratio >= (double)(2 << g)) ++g;
+        b->tick_scratch[i] = (PliIndex)g;
+        count[g + 1]++;
+    }
+    int used = 1;
+    for (int g = 1; g <= groups; ++g) {
+        if (count[g]) used = g;
+        count[g] += count[g - 1];
+    }
+    memcpy(l->group_first, count, sizeof l->group_first);
+    for (PliIndex i = 0; i < cut->element_count; ++i) {
+        const PliIndex at = count[b->tick_scratch[i]]++;
+        l->element[at] = cut->element[i];
+        l->volume[at] = cut->volume[i];
+    }
+    b->ticks.group_count = used;
+    memcpy(b->ticks.first, l->group_first, sizeof b->ticks.first);
+}
+
+static void copy_mass(PliBody *b, const PliCut *cut)
+{
+    PliLive *l = &b->live;
+    for (PliIndex i = 0; i < cut->active_count; ++i) {
+        l->mass[i] = cut->mass[i];
+        l->load[i] = cut->load ? cut->load[i] : cut->mass[i];
+        l->fixed[i] = b->is_fixed[cut->active[i]] || (cut->driven && cut->driven[i]);
+        l->inv_mass[i] = l->fixed[i] ? 0.0 : 1.0 / cut->mass[i];
+    }
+    if (!cut->mass_first) return;
+    const PliIndex entries = cut->mass_first[cut->active_count];
+    memcpy(l->mass_first, cut->mass_first, ((size_t)cut->active_count + 1) * sizeof *l->mass_first);
+    memcpy(l->mass_column, cut->mass_column, entries * sizeof *l->mass_column);
+    memcpy(l->mass_value, cut->mass_value, entries * sizeof *l->mass_value);
+}
+
+// A fixed slave stays where the host has it: it follows nothing, and what pulls at it pulls at the clamp.
+static void copy_slaves(PliBody *b, const PliCut *cut)
+{
+    PliLive *l = &b->live;
+    PliIndex used = 0;
+    l->held_count = 0;
+    for (PliIndex i = 0; i < cut->slave_count; ++i) {
+        l->slave_first[i] = used;
+        if (b->is_fixed[cut->slave[i]]) {
+            l->held[l->held_count++] = i;
+            continue;
+        }
+        for (PliIndex k = cut->slave_first[i]; k < cut->slave_first[i + 1]; ++k) {
+            l->slave_column[used] = l->position[cut->slave_column[k]];
+            l->slave_weight[used++] = cut->slave_weight[k];
+        }
+    }
+    l->slave_first[cut->slave_count] = used;
+}
+
+void pli_body_recut(PliBody *b)
+{
+    PliLive *l = &b->live;
+    PliSystem *s = &b->system;
+    // forget the old numbers
+    for (PliIndex i = 0; i < s->active_count + s->slave_count; ++i) l->position[l->dof[i]] = PLI_NONE;
+    PliCut cut = { 0 };
+    b->ops->cut(b->self, &cut);
+    for (PliIndex i = 0; i < cut.active_count; ++i) l->dof[i] = cut.active[i], l->position[cut.active[i]] = i;
+    for (PliIndex i = 0; i < cut.slave_count; ++i)
+        l->dof[cut.active_count + i] = cut.slave[i], l->position[cut.slave[i]] = cut.active_count + i;
+    copy_slaves(b, &cut);
+    copy_mass(b, &cut);
+    order_by_tick(b, &cut);
+    for (PliIndex i = 0; i < cut.element_count; ++i) {
+        const PliIndex *t = b->statics.tets + 4 * (size_t)l->element[i];
+        for (int k = 0; k < 4; ++k) l->corner[4 * (size_t)i + k] = l->position[t[k]];
+    }
+    const PliIndex points = cut.active_count + cut.slave_count;
+    l->tangent_stale = false;
+    l->refused = pli_elastic_set_tets(s->elastic, points, cut.element_count, l->corner, l->element, b->statics.tet_rest,
+                                      l->volume, NULL);
+    l->sample_count = cut.sample_count;
+    if (b->statics.sample_capacity) {
+        const PliIndex entries = cut.sample_count ? cut.sample_first[cut.sample_count] : 0;
+        for (PliIndex k = 0; k < entries; ++k) l->sample_point[k] = l->position[cut.sample_dof[k]];
+        PliStatus status = pli_elastic_set_samples(s->elastic, points, cut.sample_count, cut.sample_first,
+                                                   l->sample_point, cut.sample_grad, cut.sample_volume,
+                                                   cut.sample_stiffness, cut.sample_f0, cut.sample_s0);
+        if (l->refused == PLI_OK) l->refused = status;
+        if (cut.sample_bulk) pli_elastic_set_sample_bulk(s->elastic, cut.sample_bulk);
+    }
+    s->active_count = cut.active_count;
+    s->slave_count = cut.slave_count;
+    s->held = l->held, s->held_count = l->held_count, s->held_x = l->held_x, s->held_v = l->held_v;
+    s->slaves = (PliRows){ l->slave_first, l->slave_column, l->slave_weight, cut.slave_count, cut.active_count };
+    s->tet_count = cut.element_count;
+    s->constant = cut.constant;
+    s->mass = l->mass, s->inv_mass = l->inv_mass, s->load = l->load, s->fixed = l->fixed;
+    s->mass_first = cut.mass_first ? l->mass_first : NULL;
+    s->mass_column = l->mass_column, s->mass_value = l->mass_value;
+    s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
+    b->revision++;
+    b->stats.active = cut.active_count;
+    b->stats.slaves = cut.slave_count;
+    b->stats.elements = cut.element_count + cut.sample_count;
+    memset(b->stats.per_level, 0, sizeof b->stats.per_level);
+    for (PliIndex i = 0; i < cut.active_count; ++i) b->stats.per_level[b->statics.dof_level[cut.active[i]] & 7]++;
+}
+
+void pli_live_gather(PliBody *b, const double *x, const double *v)
+{
+    PliLive *l = &b->live;
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        memcpy(l->x + 3 * (size_t)i, x + 3 * (size_t)l->dof[i], 3 * sizeof(double));
+        if (v) memcpy(l->v + 3 * (size_t)i, v + 3 * (size_t)l->dof[i], 3 * sizeof(double));
+    }
+    for (PliIndex k = 0; k < l->held_count; ++k) {
+        const size_t dof = l->dof[b->system.active_count + l->held[k]];
+        memcpy(l->held_x + 3 * (size_t)k, x + 3 * dof, 3 * sizeof(double));
+        if (v) memcpy(l->held_v + 3 * (size_t)k, v + 3 * dof, 3 * sizeof(double));
+    }
+    pli_system_spread(&b->system, l->x);
+    if (v) pli_system_spread(&b->system, l->v);
+}
+
+void pli_live_scatter(const PliBody *b, double *x, double *v)
+{
+    const PliLive *l = &b->live;
+    for (PliIndex i = 0; i < b->system.active_count + b->system.slave_count; ++i) {
+        memcpy(x + 3 * (size_t)l->dof[i], l->x + 3 * (size_t)i, 3 * sizeof(double));
+        memcpy(v + 3 * (size_t)l->dof[i], l->v + 3 * (size_t)i, 3 * sizeof(double));
+    }
+}
+
+void pli_live_tangent(const PliBody *b)
+{
+    PliLive *l = &((PliBody *)b)->live;
+    if (l->tangent_stale) pli_system_linearize(&((PliBody *)b)->system, l->x_tangent, l->definite);
+    l->tangent_stale = false;
+}

@@ -1,0 +1,66 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Names and defaults: the only place they are written down.
+#include <math.h>
+
+#include <pliant/body.h>
+
+static const char *const scheme_names[PLI_SCHEME_COUNT] = { "fem", "tetlod", "frames", "wavelet", "octree", "springs" };
+
+const char *pli_scheme_name(PliScheme scheme)
+{
+    return (unsigned)scheme < PLI_SCHEME_COUNT ? scheme_names[scheme] : "?";
+}
+
+PliMaterial pli_material_default(void)
+{
+    return (PliMaterial){ .law = PLI_STVK, .young = 1e4, .poisson = 0.3, .density = 1000.0 };
+}
+
+PliStatus pli_material_check(const PliMaterial *m, PliError *err)
+{
+    // negated comparisons, so that NaN fails too
+    if ((unsigned)m->law >= PLI_LAW_COUNT)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "material: there is no law number %d", (int)m->law);
+    if (!(m->young > 0.0 && isfinite(m->young)))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "material: young must be > 0 Pa, not %g", m->young);
+    if (!(m->poisson >= 0.0 && m->poisson < 0.5))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "material: poisson must be in [0, 0.5), not %g", m->poisson);
+    if (!(m->density > 0.0 && isfinite(m->density)))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "material: density must be > 0 kg/m3, not %g", m->density);
+    if (!(m->damping >= 0.0 && isfinite(m->damping)))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "material: damping must be >= 0 s, not %g", m->damping);
+    return PLI_OK;
+}
+
+PliCriterionDef pli_criterion_default(void)
+{
+    return (PliCriterionDef){ .kind = PLI_BY_STRAIN_JUMP,
+                              .threshold = 0.1,
+                              .coarsen = 0.4,
+                              .hold = 3,
+                              .interval = 0.01,
+                              .max_active = PLI_NONE };
+}
+
+PliBodyDef pli_body_default(void)
+{
+    return (PliBodyDef){
+        .material = pli_material_default(),
+        .criterion = pli_criterion_default(),
+        .integrator = PLI_SYMPLECTIC,
+        .linear_solver = PLI_SOLVE_CG,
+        .cg_iterations = 100,
+        .cg_tolerance = 1e-8,
+        .gravity = { 0.0, -9.81, 0.0 },
+        .courant = 0.8,
+        .adapt = true,
+        .spread = true,
+        .cookie = PLI_DEF_COOKIE,
+    };
+}
+
+PliFemDef pli_fem_default(void) { return (PliFemDef){ .base = pli_body_default() }; }
+PliTetLodDef pli_tetlod_default(void)
+{
+    return (PliTetLodDef){ .base = pli_body_default(), .coupling = PLI_VARIATIONAL };
+}

@@ -1,0 +1,193 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Forces on single points: of the host, and of tools in an implicit step. Their stiffness enters the matrix of an implicit step exactly, as rows over the active
+// coefficients. Rejected: a diagonal matrix that is nowhere softer, which on frames weighs several times the body itself (a point
+// hangs on a dozen frames, each with four coefficients of like weight) and lets bodies sink through what holds them.
+#include <string.h>
+
+#include "base/vec.h"
+#include "body/body.h"
+
+enum { ENTRIES_OF_GROUPS = 96, ENTRIES = 24 }; ///< active coefficients per point, on average
+
+PliStatus pli_body_reserve_points(PliBody *b, PliIndex count, PliError *err)
+{
+    b->point_reserve = count;
+    return pli_body_reserve_springs(b, err);
+}
+
+PliStatus pli_body_reserve_springs(PliBody *b, PliError *err)
+{
+    if (b->def.integrator != PLI_IMPLICIT) return PLI_OK;
+    const PliIndex count = b->point_reserve + (b->contact && b->tool_count ? b->skin->point_count : 0);
+    if (count <= b->spring_capacity) return PLI_OK;
+    pli_body_points_free(b);
+    b->spring_capacity = count;
+    b->spring_entry_capacity = (size_t)count * (b->statics.point_entries ? b->statics.point_entries
+                                                : b->statics.group > 1   ? ENTRIES_OF_GROUPS
+                                                                         : ENTRIES);
+    b->spring_first = PLI_NEW(&b->host, (size_t)count + 1, PliIndex);
+    b->spring_column = PLI_NEW(&b->host, b->spring_entry_capacity, PliIndex);
+    b->spring_weight = PLI_NEW(&b->host, b->spring_entry_capacity, double);
+    b->spring_matrix = PLI_NEW(&b->host, 6 * (size_t)count, double);
+    b->spring_touched = PLI_NEW(&b->host, b->statics.dof_count, PliIndex);
+    b->spring_dense = PLI_NEW(&b->host, b->statics.active_capacity, double);
+    if (b->spring_first && b->spring_column && b->spring_weight && b->spring_matrix && b->spring_touched &&
+        b->spring_dense)
+        return PLI_OK;
+    pli_body_points_free(b);
+    return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on %u points", count);
+}
+
+void pli_body_points_free(PliBody *b)
+{
+    PLI_FREE(&b->host, b->spring_first, (size_t)b->spring_capacity + 1);
+    PLI_FREE(&b->host, b->spring_column, b->spring_entry_capacity);
+    PLI_FREE(&b->host, b->spring_weight, b->spring_entry_capacity);
+    PLI_FREE(&b->host, b->spring_matrix, 6 * (size_t)b->spring_capacity);
+    PLI_FREE(&b->host, b->spring_touched, b->statics.dof_count);
+    PLI_FREE(&b->host, b->spring_dense, b->statics.active_capacity);
+    b->spring_first = b->spring_column = b->spring_touched = NULL;
+    b->spring_weight = b->spring_matrix = b->spring_dense = NULL;
+    b->spring_capacity = 0;
+    b->spring_entry_capacity = 0;
+}
+
+// ---- rows over active positions, whole groups at a time ---------------------------------------------------------------------
+
+static PliIndex group_of(const PliBody *b) { return b->statics.group > 1 ? b->statics.group : 1; }
+
+static PliIndex accumulate(PliBody *b, PliIndex touched, PliIndex column, double weight)
+{
+    const PliIndex group = group_of(b), first = column / group * group;
+    bool known = false;
+    for (PliIndex t = touched; t-- > 0 && !known;) known = b->spring_touched[t] == first;
+    if (!known) {
+        b->spring_touched[touched++] = first;
+        for (PliIndex c = 0; c < group; ++c) b->spring_dense[first + c] = 0.0;
+    }
+    b->spring_dense[column] += weight;
+    return touched;
+}
+
+/// What was accumulated becomes the next spring. @return false: no room
+static bool keep_spring(PliBody *b, PliIndex touched, const double matrix[6])
+{
+    const PliIndex group = group_of(b), j = b->system.spring_count;
+    if (touched == 0 || j == b->spring_capacity ||
+        b->spring_first[j] + (size_t)group * touched > b->spring_entry_capacity)
+        return false;
+    PliIndex at = b->spring_first[j];
+    for (PliIndex t = 0; t < touched; ++t)
+        for (PliIndex c = 0; c < group; ++c, ++at) {
+            b->spring_column[at] = b->spring_touched[t] + c;
+            b->spring_weight[at] = b->spring_dense[b->spring_touched[t] + c];
+        }
+    memcpy(b->spring_matrix + 6 * (size_t)j, matrix, 6 * sizeof *matrix);
+    b->spring_first[j + 1] = at;
+    b->system.spring_count++;
+    return true;
+}
+
+static void springs_of_tools(PliBody *b)
+{
+    PliContact *c = b->contact;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        double matrix[6];
+        if (!pli_contact_press(c, i, b->live.x, b->live.v, matrix)) continue;
+        PliIndex touched = 0;
+        for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k)
+            touched = accumulate(b, touched, c->column[k], c->weight[k]);
+        if (!keep_spring(b, touched, matrix)) c->touching[i] = 0; // explicit, it would throw the body
+    }
+}
+
+static void springs_of_points(PliBody *b, const PliPointForces *p, double dt)
+{
+    const PliRows w = b->ops->transfer(b->self);
+    for (PliIndex j = 0; j < p->count && (p->stiffness || p->damping); ++j) {
+        double matrix[6];
+        for (size_t c = 0; c < 6; ++c)
+            matrix[c] = (p->stiffness ? dt * dt * p->stiffness[6 * (size_t)j + c] : 0.0) +
+                        (p->damping ? dt * p->damping[6 * (size_t)j + c] : 0.0);
+        PliIndex touched = 0;
+        for (PliIndex k = p->first[j]; k < p->first[j + 1]; ++k)
+            for (PliIndex e = w.first[p->dof[k]]; e < w.first[p->dof[k] + 1]; ++e)
+                touched = accumulate(b, touched, b->live.position[w.column[e]], p->weight[k] * w.weight[e]);
+        (void)keep_spring(b, touched, matrix);
+    }
+}
+
+static void ask_points(PliBody *b, const double *x, const double *v)
+{
+    b->points = (PliPointForces){ 0 };
+    b->state->points(x, v, &b->points, b->state->points_user);
+    b->points_ready = true; // until the first force of the step
+}
+
+// Hosts adapt first and advance later: what acted when the body was judged acts in the step as well, if nothing moved in between.
+void pli_body_points_keep(PliBody *b, const PliState *s)
+{
+    const size_t n = 3 * (size_t)b->statics.dof_count;
+    b->points_kept = b->points_ready;
+    b->points_ready = false;
+    if (!b->points_kept) return;
+    memcpy(b->points_at, s->x, n * sizeof *s->x);
+    memcpy(b->points_at + n, s->v, n * sizeof *s->v);
+    b->points_by = s->points, b->points_user = s->points_user;
+}
+
+void pli_body_points_recall(PliBody *b, const PliState *s)
+{
+    const size_t n = 3 * (size_t)b->statics.dof_count;
+    if (b->points_kept && s->points == b->points_by && s->points_user == b->points_user &&
+        memcmp(b->points_at, s->x, n * sizeof *s->x) == 0 && memcmp(b->points_at + n, s->v, n * sizeof *s->v) == 0)
+        b->points_ready = true;
+    b->points_kept = false;
+}
+
+void pli_body_springs_begin(PliBody *b, double dt)
+{
+    PliSystem *sys = &b->system;
+    sys->spring_count = 0;
+    if (b->state->points && !b->points_ready) ask_points(b, b->full_x, b->full_v);
+    if (b->def.integrator != PLI_IMPLICIT || !b->spring_first) return;
+    b->spring_first[0] = 0;
+    if (b->tool_count) springs_of_tools(b);
+    if (b->state->points)
+        for (const PliPointForces *p = &b->points; p; p = p->next) springs_of_points(b, p, dt);
+    sys->spring_first = b->spring_first, sys->spring_column = b->spring_column;
+    sys->spring_weight = b->spring_weight, sys->spring_matrix = b->spring_matrix;
+}
+
+static void add_points(const PliBody *b, const PliPointForces *p, double h, double *f)
+{
+    for (PliIndex j = 0; j < p->count; ++j) {
+        double force[3];
+        v3_copy(force, p->force + 3 * (size_t)j);
+        if (h > 0.0 && p->stiffness) {
+            const double *q = p->stiffness + 6 * (size_t)j;
+            double u[3] = { 0.0, 0.0, 0.0 };
+            for (PliIndex k = p->first[j]; k < p->first[j + 1]; ++k)
+                v3_madd(u, p->weight[k], b->full_v + 3 * (size_t)p->dof[k]);
+            force[0] -= h * (q[0] * u[0] + q[5] * u[1] + q[4] * u[2]);
+            force[1] -= h * (q[5] * u[0] + q[1] * u[1] + q[3] * u[2]);
+            force[2] -= h * (q[4] * u[0] + q[3] * u[1] + q[2] * u[2]);
+        }
+        for (PliIndex k = p->first[j]; k < p->first[j + 1]; ++k)
+            v3_madd(f + 3 * (size_t)p->dof[k], p->weight[k], force);
+    }
+}
+
+void pli_body_points_add(PliBody *b, double h, double *f)
+{
+    if (!b->points_ready) ask_points(b, b->full_x, b->full_v);
+    b->points_ready = false;
+    for (const PliPointForces *p = &b->points; p; p = p->next)
+        add_points(b, p, b->def.integrator == PLI_IMPLICIT ? h : 0.0, f);
+}
+
+void pli_body_points_judge(PliBody *b, const double *x, const double *v, double *f)
+{
+    if (!b->points_ready) ask_points(b, x, v);
+    for (const PliPointForces *p = &b->points; p; p = p->next) add_points(b, p, 0.0, f);
+}

@@ -1,0 +1,86 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/components/bodies.h"
+
+#include <string.h>
+
+#include "host/components/grab.h"
+#include "host/components/components.h"
+
+static PliObject *monitor_of(const PliScene *scene)
+{
+    for (size_t i = 0; i < scene->object_count; ++i)
+        if (strcmp(scene->object[i]->cls->name, "ComparisonMonitor") == 0) return scene->object[i];
+    return NULL;
+}
+
+/// Model number `i` that can be shown, or NULL.
+static PliModel *model_at(PliScene *scene, int i)
+{
+    for (size_t k = 0; k < scene->object_count; ++k) {
+        PliObject *o = scene->object[k];
+        if (!(o->cls->roles & PLI_ROLE_MODEL)) continue;
+        PliModel *m = pli_model_self(o);
+        if (m->body && m->state && i-- == 0) return m;
+    }
+    return NULL;
+}
+
+int pli_scene_bodies(PliScene *scene, PliSceneBody *out, int capacity)
+{
+    PliObject *monitor = monitor_of(scene);
+    const PliObject *named = monitor ? pli_link(monitor, "reference") : NULL;
+    int count = 0, reference = -1;
+    for (PliModel *m; (m = model_at(scene, count)); ++count) {
+        if (count < capacity)
+            out[count] = (PliSceneBody){ .name = m->object->node->name,
+                                         .body = m->body,
+                                         .x = m->state->x,
+                                         .v = m->state->v,
+                                         .tools = m->tool,
+                                         .tool_count = m->tool_count };
+        if (m->object == named || (!named && reference < 0 && pli_body_scheme(m->body) == PLI_FEM)) reference = count;
+    }
+    if (count > 1 && reference >= 0 && reference < capacity) out[reference].is_reference = true;
+    return count;
+}
+
+bool pli_scene_view(const PliScene *scene, double view[3])
+{
+    PliObject *monitor = monitor_of(scene);
+    if (!monitor) return false;
+    pli_vec3(monitor, "view", view);
+    return view[0] != 0.0 || view[1] != 0.0 || view[2] != 0.0;
+}
+
+void pli_scene_steer(PliScene *scene, int tool, const double target[3])
+{
+    PliModel *m;
+    for (int i = 0; (m = model_at(scene, i)); ++i)
+        if (tool >= 0 && tool < m->tool_count) pli_tool_steer(m->tool_object[tool], target);
+}
+
+PliStatus pli_scene_grab(PliScene *scene, const PliGrip *grip, PliError *err)
+{
+    PliModel *m;
+    PliStatus status = PLI_OK;
+    for (int i = 0; status == PLI_OK && (m = model_at(scene, i)); ++i) status = pli_model_grab(m, grip, err);
+    return status;
+}
+
+int pli_scene_drop_diverged(PliScene *scene)
+{
+    PliModel *m;
+    int count = 0;
+    for (int i = 0; (m = model_at(scene, i)); ++i) {
+        if (!m->object->node->active || !m->diverged) continue;
+        m->object->node->active = false;
+        ++count;
+    }
+    return count;
+}
+
+bool pli_scene_body_dropped(PliScene *scene, int body)
+{
+    const PliModel *m = model_at(scene, body);
+    return m && !m->object->node->active;
+}

@@ -1,0 +1,87 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/components/components.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+// StateMonitor: one CSV line per step about a body, for plots.
+
+typedef struct Monitor {
+    PliModel *model;
+    FILE *file;
+    const char *name;
+    char path[1024];
+    int every;
+} Monitor;
+
+static PliStatus monitor_init(PliObject *o, PliError *err)
+{
+    Monitor *m = o->self;
+    m->model = pli_model_of(o, err);
+    if (!m->model) return err->status;
+    m->every = pli_int(o, "exportEveryNumberOfSteps");
+    m->name = pli_text(o, "filename");
+    if (!*m->name) return pli_refuse(err, PLI_BAD_ARGUMENT, "needs filename");
+    if (m->every < 1)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "exportEveryNumberOfSteps=%d must be at least 1", m->every);
+    return PLI_OK;
+}
+
+static PliStatus write_line(PliObject *o, PliError *err)
+{
+    Monitor *m = o->self;
+    PliScene *scene = o->node->scene;
+    PliStats s = pli_body_stats(m->model->body);
+    PliEnergy e = pli_body_energy(m->model->body, m->model->state->x, m->model->state->v);
+    fprintf(m->file, "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u\n", (unsigned long long)scene->step,
+            scene->time, s.active, s.elements, m->model->info.substeps, (unsigned long long)s.refined,
+            (unsigned long long)s.coarsened, s.step_ms, s.adapt_ms, s.force_ms, e.kinetic, e.elastic, e.gravity,
+            m->model->info.inverted);
+    if (ferror(m->file))
+        return pli_refuse(err, PLI_BAD_FILE, "StateMonitor: %.300s cannot be written: the disk may be full", m->path);
+    return PLI_OK;
+}
+
+static PliStatus monitor_start(PliObject *o, PliError *err)
+{
+    Monitor *m = o->self;
+    m->file = fopen(pli_scene_output(o->node->scene, m->name, m->path, sizeof m->path), "wb");
+    if (!m->file)
+        return pli_refuse(err, PLI_BAD_FILE, "StateMonitor: %.300s cannot be written: %s", m->path, strerror(errno));
+    fputs("step,time_s,active,elements,substeps,refined,coarsened,step_ms,adapt_ms,force_ms,kinetic_J,elastic_J,"
+          "gravity_J,inverted\n",
+          m->file);
+    return write_line(o, err);
+}
+
+static PliStatus monitor_end(PliObject *o, double dt, PliError *err)
+{
+    (void)dt;
+    Monitor *m = o->self;
+    if (!m->file || o->node->scene->step % (uint64_t)m->every) return PLI_OK;
+    return write_line(o, err);
+}
+
+static PliStatus monitor_finish(PliObject *o, PliError *err)
+{
+    Monitor *m = o->self;
+    FILE *file = m->file;
+    m->file = NULL;
+    if (file && fclose(file) != 0)
+        return pli_refuse(err, PLI_BAD_FILE, "StateMonitor: %.300s cannot be written: the disk may be full", m->path);
+    return PLI_OK;
+}
+
+static void monitor_destroy(PliObject *o)
+{
+    Monitor *m = o->self;
+    if (m->file) fclose(m->file);
+}
+
+const PliOps pli_state_monitor_ops = { .size = sizeof(Monitor),
+                                       .init = monitor_init,
+                                       .start = monitor_start,
+                                       .end = monitor_end,
+                                       .finish = monitor_finish,
+                                       .destroy = monitor_destroy };

@@ -1,0 +1,592 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Which frames are active. A candidate is judged by the kinetic energy of the difference between the velocity it gets as a
+// passive frame and the one it would get by itself, predicted explicitly from forces and masses gathered on it:
+//   d = dt M^-1 (f - M a),   mu = d^T M d / 2,   a the acceleration of the last step.
+// Gathered, because the forces of its own balanced descendants would look unbalanced; explicit, because a block-implicit
+// prediction never activates enough.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/timer.h"
+#include "base/vec.h"
+#include "scheme/frames/frames.h"
+
+PliStatus pli_frames_adapt_create(PliFrames *s)
+{
+    const PliHost *h = &s->host;
+    const size_t n = s->count, dofs = s->dof_count;
+    s->fixed = PLI_NEW(h, dofs, uint8_t);
+    s->force = PLI_NEW(h, 3 * dofs, double);
+    s->hat = PLI_NEW(h, 3 * dofs, double);
+    s->push = PLI_NEW(h, 3 * dofs, double);
+    s->hat_mass = PLI_NEW(h, 16 * n, double);
+    s->v_before = PLI_NEW(h, 3 * dofs, double);
+    s->momentum = PLI_NEW(h, 3 * dofs, double);
+    s->solve = PLI_NEW(h, 12 * dofs, double);
+    s->score = PLI_NEW(h, n, double);
+    s->age = PLI_NEW(h, n, PliIndex);
+    s->wish = PLI_NEW(h, n, uint8_t);
+    return s->fixed && s->force && s->hat && s->push && s->hat_mass && s->v_before && s->momentum && s->solve &&
+                   s->score && s->age && s->wish
+               ? PLI_OK
+               : PLI_OUT_OF_MEMORY;
+}
+
+void pli_frames_adapt_destroy(PliFrames *s)
+{
+    const PliHost *h = &s->host;
+    const size_t n = s->count, dofs = s->dof_count;
+    PLI_FREE(h, s->fixed, dofs);
+    PLI_FREE(h, s->force, 3 * dofs);
+    PLI_FREE(h, s->hat, 3 * dofs);
+    PLI_FREE(h, s->push, 3 * dofs);
+    PLI_FREE(h, s->hat_mass, 16 * n);
+    PLI_FREE(h, s->v_before, 3 * dofs);
+    PLI_FREE(h, s->momentum, 3 * dofs);
+    PLI_FREE(h, s->solve, 12 * dofs);
+    PLI_FREE(h, s->score, n);
+    PLI_FREE(h, s->age, n);
+    PLI_FREE(h, s->wish, n);
+}
+
+void pli_frames_adapt_reset(PliFrames *s)
+{
+    memset(s->age, 0, s->count * sizeof *s->age);
+    s->predicted = 0;
+    s->hat_revision = 0;
+    s->peak_kinetic = s->eta = s->since_decision = s->time = 0.0;
+    s->still = 0;
+    s->peak_force = 0.0;
+    s->polished = true; // the rest state is an equilibrium
+    s->polish_wait = s->polish_failures = 0;
+    const PliFramesInfo keep = s->info;
+    s->info = (PliFramesInfo){ .frames = keep.frames,
+                               .regions = keep.regions,
+                               .active = keep.active,
+                               .candidates = keep.candidates,
+                               .samples = keep.samples };
+}
+
+// ---- forces and masses on active frames and candidates -------------------------------------------------------------------
+
+// Adds what acts on every coefficient to active frames and candidates.
+static void pull(const PliFrames *s, const double *force, double *hat)
+{
+    const PliDagRows *rows = &s->dag->over_candidates;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        const double *f = force + 12 * (size_t)i;
+        for (PliIndex q = 0; q < rows->used[i]; ++q) {
+            const double *t = rows->block + 16 * (rows->first[i] + q);
+            double *h = hat + 12 * (size_t)rows->column[rows->first[i] + q];
+            for (int d = 0; d < 4; ++d)
+                for (int c = 0; c < 4; ++c) {
+                    const double w = t[4 * c + d];
+                    if (w != 0.0) v3_madd(h + 3 * d, w, f + 3 * c);
+                }
+        }
+    }
+}
+
+// Active frames carry the candidates as well.
+static void carry(const PliFrames *s, double *hat)
+{
+    const PliDagRows *own = &s->dag->over_active;
+    for (PliIndex k = 0; k < s->dag->candidate_count; ++k) {
+        const PliIndex i = s->dag->candidate_list[k];
+        const double *f = hat + 12 * (size_t)i;
+        for (PliIndex q = 0; q < own->used[i]; ++q) {
+            const double *t = own->block + 16 * (own->first[i] + q);
+            double *h = hat + 12 * (size_t)own->column[own->first[i] + q];
+            for (int d = 0; d < 4; ++d)
+                for (int c = 0; c < 4; ++c) v3_madd(h + 3 * d, t[4 * c + d], f + 3 * c);
+        }
+    }
+}
+
+// Forces on active frames and candidates at (x, v): elastic ones from the stresses of the live regions, and what gravity, the
+// host and the tools do to every coefficient, pulled through the rows over candidates.
+static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    const PliIndex *dof;
+    PliSystem *sys = pli_body_system(body, &dof);
+    for (PliIndex i = 0; i < sys->active_count; ++i) {
+        v3_copy(sys->x + 3 * (size_t)i, x + 3 * (size_t)dof[i]);
+        v3_copy(sys->v + 3 * (size_t)i, v + 3 * (size_t)dof[i]);
+        memset(sys->f + 3 * (size_t)i, 0, 3 * sizeof *sys->f);
+    }
+    PliStats *stats = pli_body_stats_mutable(body);
+    double start = pli_cpu_ms();
+    pli_elastic_add_force(sys->elastic, sys->x, sys->material_damping > 0.0 ? sys->v : NULL, sys->f);
+    sys->force_ready = true; // the step that follows need not do it again
+    stats->force_ms += pli_cpu_ms() - start;
+    memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
+    const double *stress = pli_elastic_sample_stress(sys->elastic),
+                 *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * s->front_count;
+    for (PliIndex i = 0; i < s->front_count; ++i) {
+        const PliFramePack *pack = &s->pack[s->front[i]];
+        const bool fifth = s->has_antilock && pack->antilock;
+        for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m) {
+            const double *at = stress + 9 * ((size_t)PLI_REGION_SAMPLES * i + m),
+                         *grad = s->pack_grad + 48 * pack->first + 12 * (size_t)m * pack->used;
+            double p[9];
+            // the gradient at the centre is the mean of the four
+            for (int k = 0; k < 9; ++k) p[k] = at[k] + (fifth ? 0.25 * centre[k] : 0.0);
+            for (PliIndex k = 0; k < pack->used; ++k) {
+                double *f = s->hat + 12 * (size_t)s->pack_column[pack->first + k];
+                const double *g = grad + 12 * (size_t)k;
+                for (int c = 0; c < 12; c += 3)
+                    for (int a = 0; a < 3; ++a)
+                        f[c + a] += p[3 * a] * g[c] + p[3 * a + 1] * g[c + 1] + p[3 * a + 2] * g[c + 2];
+            }
+        }
+        if (fifth) centre += 9;
+    }
+    pli_frames_add_rest_forces(s, x, s->hat);
+
+    memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
+    for (PliIndex i = 0; i < s->dof_count; ++i) v3_madd(s->force + 3 * (size_t)i, s->load[i], sys->gravity);
+    start = pli_cpu_ms();
+    pli_body_add_external_forces(body, x, v, dt, s->force); // these too
+    stats->force_ms += pli_cpu_ms() - start;
+    pull(s, s->force, s->hat);
+    carry(s, s->hat);
+}
+
+// Lumped masses gathered the same way, block by block: M_i = sum_k T_ki^T M_k T_ki. A candidate is judged with itself and the
+// other candidates moving, an active frame with all candidates following.
+static void gather_masses(PliFrames *s)
+{
+    if (s->hat_revision == s->dag->revision) return;
+    memset(s->hat_mass, 0, 16 * (size_t)s->count * sizeof *s->hat_mass);
+    for (int pass = 0; pass < 2; ++pass) {
+        const PliDagRows *rows = pass ? &s->dag->over_active : &s->dag->over_candidates;
+        for (PliIndex k = 0; k < s->count; ++k) {
+            const double *m = s->mass->lumped + 16 * (size_t)k;
+            for (PliIndex q = 0; q < rows->used[k]; ++q) {
+                const PliIndex column = rows->column[rows->first[k] + q];
+                if ((bool)pass != (bool)s->dag->active[column]) continue;
+                const double *t = rows->block + 16 * (rows->first[k] + q);
+                double *out = s->hat_mass + 16 * (size_t)column, mt[16];
+                for (int i = 0; i < 4; ++i)
+                    for (int c = 0; c < 4; ++c)
+                        mt[4 * i + c] = m[4 * i] * t[c] + m[4 * i + 1] * t[4 + c] + m[4 * i + 2] * t[8 + c] +
+                                        m[4 * i + 3] * t[12 + c];
+                for (int i = 0; i < 4; ++i)
+                    for (int c = 0; c < 4; ++c)
+                        out[4 * i + c] +=
+                            t[i] * mt[c] + t[4 + i] * mt[4 + c] + t[8 + i] * mt[8 + c] + t[12 + i] * mt[12 + c];
+            }
+        }
+    }
+    s->hat_revision = s->dag->revision;
+}
+
+/// Cholesky of a 4x4 block, lower, in place of r; false when it is not positive definite.
+static bool cholesky4(const double m[16], double r[16])
+{
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j <= i; ++j) {
+            double sum = m[4 * i + j];
+            for (int k = 0; k < j; ++k) sum -= r[4 * i + k] * r[4 * j + k];
+            if (i == j) {
+                if (!(sum > 1e-14 * m[4 * i + i])) return false;
+                r[4 * i + i] = sqrt(sum);
+            } else {
+                r[4 * i + j] = sum / r[4 * j + j];
+            }
+        }
+    return true;
+}
+
+static void solve4(const double r[16], double x[4])
+{
+    for (int i = 0; i < 4; ++i) {
+        for (int k = 0; k < i; ++k) x[i] -= r[4 * i + k] * x[k];
+        x[i] /= r[4 * i + i];
+    }
+    for (int i = 3; i >= 0; --i) {
+        for (int k = i + 1; k < 4; ++k) x[i] -= r[4 * k + i] * x[k];
+        x[i] /= r[4 * i + i];
+    }
+}
+
+// Momentum of every coefficient, M v with the mass of the finest level; v complete.
+static void full_momentum(PliFrames *s, const double *v)
+{
+    const PliFrameMass *m = s->mass;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        double *p = s->momentum + 12 * (size_t)i;
+        memset(p, 0, 12 * sizeof *p);
+        for (PliIndex k = m->first[i]; k < m->first[i + 1]; ++k) {
+            const double *b = m->block + 16 * (size_t)k, *vj = v + 12 * (size_t)m->column[k];
+            for (int c = 0; c < 4; ++c)
+                for (int d = 0; d < 4; ++d) v3_madd(p + 3 * c, b[4 * c + d], vj + 3 * d);
+        }
+    }
+}
+
+static void apply_mass(const PliFrames *s, const double *p, double *y)
+{
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        double sum[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
+            v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
+        if (s->fixed[s->active[i]]) memset(sum, 0, sizeof sum);
+        v3_copy(y + 3 * (size_t)i, sum);
+    }
+}
+
+// M_A v_A = p on the active frames, by conjugate gradients from what v has; p is summed on them.
+static void solve_mass(PliFrames *s, const double *momentum, double *v)
+{
+    const size_t n = 3 * (size_t)s->active_count;
+    double *r = s->solve, *p = r + 3 * (size_t)s->dof_count, *y = p + 3 * (size_t)s->dof_count,
+           *z = y + 3 * (size_t)s->dof_count;
+    for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(p + 3 * (size_t)i, v + 3 * (size_t)s->active[i]);
+    double norm = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        double sum[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
+            v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
+        for (int a = 0; a < 3; ++a) {
+            const double b = momentum[3 * (size_t)s->active[i] + (size_t)a];
+            r[3 * (size_t)i + (size_t)a] = s->fixed[s->active[i]] ? 0.0 : b - sum[a];
+            norm += b * b / s->cut_mass[i];
+        }
+    }
+    double rho = 0.0;
+    for (size_t k = 0; k < n; ++k) {
+        z[k] = r[k] / s->cut_mass[k / 3];
+        p[k] = z[k];
+        rho += r[k] * z[k];
+    }
+    for (int pass = 0; pass < 200 && rho > 1e-24 * norm; ++pass) {
+        apply_mass(s, p, y);
+        double slope = 0.0, next = 0.0;
+        for (size_t k = 0; k < n; ++k) slope += p[k] * y[k];
+        if (!(slope > 0.0)) break;
+        const double step = rho / slope;
+        for (PliIndex i = 0; i < s->active_count; ++i) v3_madd(v + 3 * (size_t)s->active[i], step, p + 3 * (size_t)i);
+        for (size_t k = 0; k < n; ++k) {
+            r[k] -= step * y[k];
+            z[k] = r[k] / s->cut_mass[k / 3];
+            next += r[k] * z[k];
+        }
+        const double turn = next / rho;
+        rho = next;
+        for (size_t k = 0; k < n; ++k) p[k] = z[k] + turn * p[k];
+    }
+}
+
+// Velocities of the active frames that keep most of the motion: M_A v_A = T^T M v (the least-squares projection in the metric of
+// kinetic energy: it can only lose energy, and as little as possible).
+static void project_velocity(PliFrames *s, double *v)
+{
+    const PliRows w = pli_dag_rows(s->dag);
+    pli_rows_add_transpose(w, s->momentum, memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat));
+    solve_mass(s, s->hat, v);
+}
+
+// ---- judging --------------------------------------------------------------------------------------------------------------
+
+// Velocity frame i would have as a passive frame: the blend of its parents with the offset it has, or would get now.
+static void passive_velocity(const PliFrames *s, PliIndex i, const double *v, const double *offset, double out[12])
+{
+    const PliDag *g = s->dag;
+    memset(out, 0, 12 * sizeof *out);
+    for (PliIndex e = g->parent_first[i]; e < g->parent_first[i + 1]; ++e) {
+        const PliIndex k = g->parent[e];
+        const double w = g->parent_weight[e], ratio = w * g->scale[i] / g->scale[k];
+        const double *vk = v + 12 * (size_t)k;
+        v3_madd(out + 9, w, vk + 9);
+        for (int c = 0; c < 3; ++c) {
+            v3_madd(out + 9,
+                    w * (g->x[3 * (size_t)i + c] - g->x[3 * (size_t)k + c]) / g->scale[k] + ratio * offset[9 + c],
+                    vk + 3 * c);
+            for (int r = 0; r < 3; ++r) v3_madd(out + 3 * r, ratio * offset[3 * c + r], vk + 3 * c);
+        }
+    }
+}
+
+// mu = d^T M d / 2 for a difference of four Vec3.
+static double energy_of(const double m[16], const double d[12])
+{
+    double sum = 0.0;
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) sum += m[4 * i + j] * v3_dot(d + 3 * i, d + 3 * j);
+    return 0.5 * sum;
+}
+
+// Weight of a frame in the metric of the user, from where it is now.
+static double metric_weight(const PliFrames *s, const PliCriterionDef *c, const double origin[3])
+{
+    if (s->def.metric == PLI_METRIC_KINETIC) return 1.0;
+    const double d = v3_distance(origin, c->point), radius = c->radius > 0.0 ? c->radius : s->voxels->extent;
+    const double camera = exp(-d / radius), region = d <= radius ? 1.0 : exp(-(d - radius) / radius);
+    if (s->def.metric == PLI_METRIC_CAMERA) return camera;
+    return s->def.metric == PLI_METRIC_REGION ? region : fmin(1.0, fmin(camera, region));
+}
+
+// Gathered forces without those that the motion from v_before to v needed (drag as well): what is left pushes frames
+// against the motion they have. All masses that move with a frame count, also those it shares with others: compared with its own
+// block alone, frames of a body in free fall seem to fall faster than it does.
+static void take_inertia(PliFrames *s, const double *v, double drag)
+{
+    const size_t n = 3 * (size_t)s->dof_count;
+    double *need = s->solve, *pulled = s->solve + n;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        const double *m = s->mass->lumped + 16 * (size_t)i; // exact for affine motion, and a thirtieth of the work
+        double a[12];
+        for (size_t k = 0, at = 12 * (size_t)i; k < 12; ++k, ++at)
+            a[k] = (v[at] - s->v_before[at]) / s->predicted_dt + drag * v[at];
+        for (size_t c = 0; c < 4; ++c)
+            for (size_t k = 0; k < 3; ++k)
+                need[12 * (size_t)i + 3 * c + k] =
+                    m[4 * c] * a[k] + m[4 * c + 1] * a[3 + k] + m[4 * c + 2] * a[6 + k] + m[4 * c + 3] * a[9 + k];
+    }
+    memset(pulled, 0, n * sizeof *pulled);
+    pull(s, need, pulled);
+    carry(s, pulled);
+    for (size_t k = 0; k < n; ++k) s->push[k] = s->hat[k] - pulled[k];
+}
+
+// Energy of the difference between the passive change of velocity and the predicted one. `slip`: how the passive change differs
+// from the one there was; NULL: a passive frame, not at all.
+static double predicted_energy(const PliFrames *s, PliIndex i, const double *slip)
+{
+    double d[12], factor[16];
+    const double *m = s->hat_mass + 16 * (size_t)i;
+    if (!cholesky4(m, factor)) return 0.0; // nothing moves with it
+    for (size_t a = 0; a < 3; ++a) {
+        double x[4];
+        for (size_t c = 0; c < 4; ++c) x[c] = s->push[12 * (size_t)i + 3 * c + a];
+        solve4(factor, x);
+        for (size_t c = 0; c < 4; ++c) d[3 * c + a] = (slip ? slip[3 * c + a] : 0.0) - s->predicted_dt * x[c];
+    }
+    return energy_of(m, d);
+}
+
+static void find_slip(const PliFrames *s, PliIndex i, const double *v, const double *offset, double slip[12])
+{
+    double before[12];
+    passive_velocity(s, i, v, offset, slip);
+    passive_velocity(s, i, s->v_before, offset, before);
+    for (size_t k = 0; k < 12; ++k) slip[k] -= before[k] + v[12 * (size_t)i + k] - s->v_before[12 * (size_t)i + k];
+}
+
+// Energy of the motion that is lost when active frame i follows its parents.
+static double relative_energy(const PliFrames *s, PliIndex i, const double *v, const double *offset)
+{
+    double d[12];
+    passive_velocity(s, i, v, offset, d);
+    for (int k = 0; k < 12; ++k) d[k] -= v[12 * (size_t)i + (size_t)k];
+    return energy_of(s->hat_mass + 16 * (size_t)i, d);
+}
+
+enum { KEEP, ACTIVATE, DEACTIVATE };
+
+// Active frames go passive when they move as their parents do, by the forces the last step began with: those of now, at the end of an
+// implicit step, keep more awake. Before anything wakes: what wakes keeps its parents. Fills wish; true when one should change.
+static bool may_sleep(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v)
+{
+    PliDag *g = s->dag;
+    bool any = false, taken = false;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        s->wish[i] = KEEP;
+        s->age[i]++;
+    }
+    for (PliIndex q = 0; q < g->active_count; ++q) {
+        const PliIndex i = g->active_list[q];
+        if (s->age[i] < (PliIndex)c->hold || !pli_dag_may_deactivate(g, i)) continue;
+        if (!taken) take_inertia(s, v, s->def.base.mass_damping), taken = true;
+        const double weight = metric_weight(s, c, x + 12 * (size_t)i + 9), limit = c->coarsen * s->eta;
+        double keep[12];
+        memcpy(keep, g->offset + 12 * (size_t)i, sizeof keep);
+        const uint8_t moved = g->moved[i];
+        if (!pli_dag_measure_offset(g, i, x)) continue;
+        double offset[12];
+        memcpy(offset, g->offset + 12 * (size_t)i, sizeof offset);
+        memcpy(g->offset + 12 * (size_t)i, keep, sizeof keep);
+        g->moved[i] = moved;
+        double slip[12];
+        find_slip(s, i, v, offset, slip);
+        if (weight * relative_energy(s, i, v, offset) > limit || weight * predicted_energy(s, i, slip) > limit)
+            continue;
+        s->wish[i] = DEACTIVATE, any = true;
+    }
+    return any;
+}
+
+// Candidates wake by the forces of this moment, those of the step to come, and those that become candidates by that at once, level by
+// level: what strikes a body at rest would otherwise wake it one step late and by one level in each step, and the first steps
+// decide how it moves. Fills wish; true when one should wake.
+static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v, double dt, bool first)
+{
+    PliDag *g = s->dag;
+    memset(s->wish, KEEP, s->count);
+    if (first) { // nothing was before: the motion is the one that the active frames begin
+        const size_t n = 3 * (size_t)s->dof_count;
+        double *change = s->v_before;
+        memset(change, 0, n * sizeof *change);
+        solve_mass(s, s->hat, change);
+        pli_dag_spread(g, change);
+        s->predicted_dt = dt;
+        for (size_t k = 0; k < n; ++k) change[k] = v[k] - dt * change[k];
+    }
+    take_inertia(s, v, first ? 0.0 : s->def.base.mass_damping);
+    PliIndex most = c->max_active / 4, wishes = 0;
+    if (s->def.growth > 0.0) most = (PliIndex)fmin(most, 1.0 + floor(s->time / s->def.growth + 1e-9));
+    for (PliIndex q = 0; q < g->candidate_count; ++q) {
+        const PliIndex i = g->candidate_list[q];
+        s->score[i] = predicted_energy(s, i, NULL) * metric_weight(s, c, x + 12 * (size_t)i + 9);
+        if (s->score[i] > s->eta) s->wish[i] = ACTIVATE, wishes++;
+    }
+    // where not all may, those that would add most
+    for (; wishes > 0 && g->active_count + wishes > most; --wishes) {
+        PliIndex least = PLI_NONE;
+        for (PliIndex q = 0; q < g->candidate_count; ++q) {
+            const PliIndex i = g->candidate_list[q];
+            if (s->wish[i] == ACTIVATE && (least == PLI_NONE || s->score[i] < s->score[least])) least = i;
+        }
+        s->wish[least] = KEEP;
+    }
+    return wishes > 0;
+}
+
+// ---- changing --------------------------------------------------------------------------------------------------------------
+
+static double kinetic_energy(const PliFrames *s, const double *v)
+{
+    double sum = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        double p[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
+            v3_madd(p, s->mass_value[k], v + 3 * (size_t)s->active[s->mass_column[k]]);
+        sum += v3_dot(p, v + 3 * (size_t)s->active[i]);
+    }
+    return 0.5 * sum;
+}
+
+static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
+{
+    PliDag *g = s->dag;
+    PliStats *stats = pli_body_stats_mutable(body);
+    const double before = kinetic_energy(s, v);
+    (void)pli_frames_refresh_offsets(s, x, true); // regions that split now go back to the truth
+    PliIndex on = 0, off = 0;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        if (s->wish[i] == ACTIVATE) {
+            pli_dag_activate(g, i);
+            s->age[i] = 0;
+            on++;
+        } else if (s->wish[i] == DEACTIVATE && pli_dag_may_deactivate(g, i)) {
+            // a child that wakes up in the same breath keeps its parent
+            bool needed = false;
+            for (PliIndex e = g->child_first[i]; e < g->child_first[i + 1]; ++e)
+                needed |= s->wish[g->child[e]] == ACTIVATE;
+            if (!needed && pli_dag_deactivate(g, i, x)) s->age[i] = 0, off++;
+        }
+    }
+    if (off) full_momentum(s, v);
+    pli_dag_refresh(g);
+    s->front_v = v, s->front_dt = s->predicted_dt, s->front_strict = true;
+    pli_frames_refresh_cut(s, x);
+    s->front_v = NULL, s->front_strict = false;
+    const uint64_t next = pli_body_revision(body) + 1;
+    for (PliIndex i = 0; i < s->dof_count; ++i)
+        if (g->changed[i / 4] == g->revision) s->row_revision[i] = next;
+    // what every passive coefficient becomes must be what it was
+    double moved = 0.0;
+    memcpy(s->solve, x, 3 * (size_t)s->dof_count * sizeof *x);
+    pli_dag_spread(g, x);
+    for (size_t k = 0; k < 3 * (size_t)s->dof_count; ++k) moved = fmax(moved, fabs(x[k] - s->solve[k]));
+    s->info.jump = fmax(s->info.jump, moved);
+    if (off) project_velocity(s, v);
+    pli_dag_spread(g, v);
+    const double change = kinetic_energy(s, v) - before;
+    s->info.kinetic_jump = fmax(s->info.kinetic_jump, fabs(change));
+    s->info.activated += on, s->info.deactivated += off;
+    stats->refined += on, stats->coarsened += off;
+    if (change > 0.0)
+        stats->energy_added += change;
+    else
+        stats->energy_removed -= change;
+}
+
+static void gather(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    gather_masses(s);
+    gather_forces(s, body, x, v, dt);
+}
+
+static bool is_collapsed(const PliFrames *s)
+{
+    for (PliIndex q = 0; q < s->dag->active_count; ++q)
+        if (pli_dag_may_deactivate(s->dag, s->dag->active_list[q])) return false;
+    return true;
+}
+
+bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt)
+{
+    PliFrames *s = self;
+    const PliCriterionDef *c = &pli_body_def(body)->criterion;
+    pli_dag_spread(s->dag, x);
+    pli_dag_spread(s->dag, v);
+    const double kinetic = kinetic_energy(s, v);
+    s->peak_kinetic = fmax(s->peak_kinetic, kinetic);
+    // before anything has moved, energies far below what strains of 1e-4 hold count as nothing
+    const double least = 1e-9 * s->def.base.material.young * s->mass->total / s->def.base.material.density;
+    s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy : fmax(s->peak_kinetic, least));
+    s->info.eta = s->eta;
+    bool changed = false;
+    s->time += dt;
+    const bool first = s->predicted == 0;
+    bool due = first;
+    if (s->predicted == s->dag->revision) {
+        s->since_decision += dt;
+        due = s->since_decision >= c->interval * (1.0 - 1e-9);
+        if (due && may_sleep(s, c, x, v)) {
+            apply_wishes(s, body, x, v);
+            pli_body_recut(body);
+            changed = true;
+            s->still = 0;
+            s->polished = false;
+        }
+        s->still++;
+        if (due) s->since_decision = 0.0;
+    }
+    if (s->count <= s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta &&
+        s->still >= (PliIndex)c->hold + s->polish_wait) {
+        s->polished = pli_frames_polish(s, body, x, v, dt);
+        due = false; // the velocities before are gone
+        // no equilibrium nearby: all frames move again; after several attempts, less and less often
+        s->polish_failures = s->polished ? 0 : s->polish_failures + 1;
+        s->polish_wait = s->polish_failures < 5 ? 0 : 2 * s->polish_wait + (PliIndex)c->hold;
+        s->still = 0;
+        changed = true;
+    }
+    // regions: merge loosely where it is calm, go back where it is not
+    const bool look = s->still > 0 && s->still % ((PliIndex)c->hold + 1) == 0;
+    if (!changed && pli_frames_update_front(s, x, v, dt, look)) {
+        pli_body_recut(body);
+        changed = true;
+    }
+    if (!changed && pli_frames_refresh_offsets(s, x, false)) {
+        const PliIndex *dof;
+        pli_elastic_set_sample_s0(pli_body_system(body, &dof)->elastic, s->sample_s0);
+    }
+    gather(s, body, x, v, dt);
+    for (int level = 1; level < s->layout->level_count && due && must_wake(s, c, x, v, dt, first); ++level) {
+        apply_wishes(s, body, x, v);
+        pli_body_recut(body);
+        changed = true;
+        s->still = 0;
+        s->polished = false;
+        gather(s, body, x, v, dt);
+    }
+    memcpy(s->v_before, v, 3 * (size_t)s->dof_count * sizeof *v);
+    s->predicted = s->dag->revision;
+    s->predicted_dt = dt;
+    return changed;
+}

@@ -1,0 +1,82 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_LEVELS_H
+#define PLI_LEVELS_H
+
+// Levels of detail made of independent tetrahedral meshes of one body, coarse to fine (Debunne 2001, section 2).
+// Nodes and tetrahedra of all levels are numbered one after another, level 0 (coarsest) first; node numbers are the
+// body's dof numbers. Built once, constant afterwards.
+//
+// Volumes that have to add up whatever is live are whole numbers of `unit` (total volume / 2^56): sums are then exact,
+// so an incremental update has the same bits as a rebuild, and a covered element has weight zero and not 1e-17.
+
+#include <pliant/mesh.h>
+
+enum { PLI_MAX_LEVELS = 8 };
+
+typedef struct PliLevels {
+    PliHost host;
+    int level_count;
+    PliIndex point_first[PLI_MAX_LEVELS + 1]; ///< nodes of level l: point_first[l] .. point_first[l+1]
+    PliIndex tet_first[PLI_MAX_LEVELS + 1];
+    PliIndex point_count, tet_count, finest_first; ///< finest_first: first node of the finest level
+    double volume;                                 ///< m3, of the finest level
+    double level_volume[PLI_MAX_LEVELS]; ///< m3, of each mesh as given (coarse meshes of curved bodies have less)
+    double unit;                         ///< m3
+
+    double *x;           ///< rest positions, [point_count, 3]
+    uint8_t *level;      ///< of each node
+    uint8_t *on_surface; ///< node lies on the boundary of its own mesh
+    double *size;        ///< m, mean edge length around each node
+    PliIndex *tets;      ///< [tet_count, 4], node numbers
+    double *tet_volume;  ///< m3, geometric
+
+    PliIndex *parent;                ///< nearest node one level coarser, PLI_NONE on level 0
+    PliIndex *child_first, *child;   ///< every node above the finest level has at least one child
+    PliIndex *up, *down;             ///< tetrahedron that contains the node one level coarser / finer, or PLI_NONE
+    double *up_weight, *down_weight; ///< [point_count, 4], barycentric, extrapolated outside; exact zeros are not used
+    PliIndex *user_first, *user;     ///< nodes whose up or down tetrahedron uses this node with a non-zero weight
+    PliIndex *adjacent_first, *adjacent; ///< nodes of the same level joined by an edge of the *finest* mesh below them
+    PliIndex *star_first, *star;         ///< tetrahedra of its own mesh around a node
+    PliIndex *edge;                      ///< edges of the finest mesh, [edge_count, 2]
+    PliIndex edge_count;
+
+    /// Share of the body each tetrahedron stands for, in units: its own volume on the finest level, what finer ones give
+    /// it on the others. Every level sums to the whole body, also where a coarse mesh of a curved body has less volume.
+    int64_t *tet_share;
+    PliIndex *cover_first, *cover; ///< coarser tetrahedra that a tetrahedron overlaps ...
+    int64_t *cover_share;          ///< ... and how much of its share each of them holds, units
+    int64_t *point_share;          ///< lumped volume of the finest nodes (0 elsewhere), units
+
+    PliIndex stolen;     ///< coarse nodes that had no nearest finer node and were given one
+    PliIndex empty_tets; ///< coarse tetrahedra no finer one overlaps; they stand for nothing
+    double worst_weight; ///< most negative extrapolated weight
+    uint64_t hash;       ///< of the meshes, key of the cache
+} PliLevels;
+
+/// Refuses meshes that are not levels of one body with one clear sentence. Copies everything.
+/// `cache` (may be NULL): a file the result is read from when it matches the meshes, and written to otherwise.
+PliLevels *pli_levels_create(const PliHost *host, const PliMesh *const *meshes, int level_count, const char *cache,
+                             PliError *err);
+void pli_levels_destroy(PliLevels *levels); ///< NULL is fine
+
+/// Whole-structure check, for tests: tree, weights, adjacency, shares.
+bool pli_levels_is_valid(const PliLevels *levels, PliError *err);
+
+// ---- parts, each in its own file -----------------------------------------------------------------------------------
+
+/// Volume common to two tetrahedra with corners a, b of shape [4, 3], both of positive volume.
+double pli_tet_overlap(const double a[12], const double b[12]);
+/// Fills tet_share, cover_first, cover, cover_share and point_share.
+PliStatus pli_levels_overlap(PliLevels *levels, PliError *err);
+/// The arrays of the structure, for freeing and for the cache. Counts are only known once the arrays exist.
+typedef struct PliLevelsArray {
+    void **array;
+    size_t count, size;
+} PliLevelsArray;
+enum { PLI_LEVELS_ARRAYS = 25 };
+void pli_levels_arrays(PliLevels *levels, PliLevelsArray out[PLI_LEVELS_ARRAYS]);
+/// Cache: a binary file of this build's byte order, refused (false) unless version, hash, sizes and checksum all match.
+bool pli_levels_read_cache(PliLevels *levels, const char *path);
+PliStatus pli_levels_write_cache(PliLevels *levels, const char *path, PliError *err);
+
+#endif

@@ -1,0 +1,339 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "scheme/tetlod/tetlod.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+// ---- memory ----------------------------------------------------------------------------------------------------------------
+
+typedef struct Block {
+    void **array;
+    size_t count, size;
+} Block;
+enum { BLOCKS = 28 };
+
+static int blocks_of(PliTetLod *t, Block out[BLOCKS])
+{
+    const size_t n = t->h->point_count, e = t->h->tet_count, rows = t->set ? t->set->entry_capacity : 0;
+#define LIST(field, length)                                                                                            \
+    {                                                                                                                  \
+        (void **)&t->field, (length), sizeof *t->field                                                                 \
+    }
+    const Block all[] = {
+        LIST(rest, e),
+        LIST(part_size, n),
+        LIST(mass, n),
+        LIST(volume, e),
+        LIST(slave_first, n + 1),
+        LIST(slave_column, rows),
+        LIST(slave_weight, rows),
+        LIST(bucket, e),
+        LIST(old_x, 3 * n),
+        LIST(old_v, 3 * n),
+        LIST(new_x, 3 * n),
+        LIST(position_stamp, n),
+        LIST(gradient_stamp, e),
+        LIST(seen_stamp, e),
+        LIST(gradient, 9 * e),
+        LIST(carrier, n),
+        LIST(carrier_mass, n),
+        LIST(carrier_old, 3 * n),
+        LIST(dof_mass, n),
+        LIST(change, 3 * n),
+        LIST(patch_mass, n),
+        LIST(saved_v, 3 * n),
+        LIST(element, e),
+        LIST(element_volume, e),
+        LIST(started, n),
+        LIST(last_score, n),
+        LIST(look_again, n),
+        LIST(placed, n),
+    };
+#undef LIST
+    _Static_assert(sizeof all / sizeof *all <= BLOCKS, "room for every array");
+    memcpy(out, all, sizeof all);
+    return (int)(sizeof all / sizeof *all);
+}
+
+static void tetlod_destroy(void *self, const PliHost *host)
+{
+    PliTetLod *t = self;
+    if (!t) return;
+    if (t->h) {
+        Block block[BLOCKS];
+        const int count = blocks_of(t, block);
+        for (int i = 0; i < count; ++i) pli_free(host, *block[i].array, block[i].count, block[i].size);
+    }
+    PLI_FREE(host, t->surface_tris, 3 * (size_t)t->surface_tri_count);
+    PLI_FREE(host, t->surface_points, 3 * (size_t)t->surface_point_count);
+    if (t->criterion.region_count) pli_criterion_free(&t->criterion);
+    pli_weightfit_destroy(t->fit);
+    pli_locator_destroy(t->locator);
+    pli_activeset_destroy(t->set);
+    pli_levels_destroy(t->h);
+    PLI_FREE(host, t, 1);
+}
+
+// ---- what the body asks ------------------------------------------------------------------------------------------------------
+
+static void tetlod_reset(void *self)
+{
+    PliTetLod *t = self;
+    (void)pli_activeset_reset(t->set, t->start_level); // succeeded at creation
+    pli_criterion_reset(&t->criterion);
+    memset(t->look_again, 0, t->h->point_count * sizeof *t->look_again);
+    memset(t->placed, 0, t->h->point_count * sizeof *t->placed);
+    pli_governor_reset(&t->governor);
+    pli_tetlod_count_buckets(t);
+    t->bank = t->time = t->turnover = t->energy_low = 0.0;
+    t->energy_wanted = t->decided = false;
+}
+
+static void tetlod_cut(void *self, PliCut *cut)
+{
+    PliTetLod *t = self;
+    PliActiveSet *s = t->set;
+    pli_activeset_list(s);
+    const double unit = t->h->unit * t->density;
+    for (PliIndex i = 0; i < s->active_count; ++i) t->mass[i] = (double)s->mass[s->active[i]] * unit;
+    PliIndex used = 0;
+    for (PliIndex i = 0; i < s->slave_count; ++i) {
+        const PliIndex node = s->slave[i], first = s->row_first[node], count = s->row_count[node];
+        t->slave_first[i] = used;
+        memcpy(t->slave_column + used, s->column + first, count * sizeof *s->column);
+        memcpy(t->slave_weight + used, s->weight + first, count * sizeof *s->weight);
+        used += count;
+    }
+    t->slave_first[s->slave_count] = used;
+    for (PliIndex i = 0; i < s->element_count; ++i) t->volume[i] = s->volume[s->element[i]];
+    if (t->fit) pli_weightfit_apply(t->fit, s, t->volume);
+    *cut = (PliCut){
+        .active = s->active,
+        .active_count = s->active_count,
+        .mass = t->mass,
+        .slave = s->slave,
+        .slave_count = s->slave_count,
+        .slave_first = t->slave_first,
+        .slave_column = t->slave_column,
+        .slave_weight = t->slave_weight,
+        .element = s->element,
+        .volume = t->volume,
+        .element_count = s->element_count,
+    };
+}
+
+static void tetlod_spread(void *self, double *x) { pli_activeset_spread(((PliTetLod *)self)->set, x); }
+static PliRows tetlod_levels(void *self) { return pli_activeset_rows(((PliTetLod *)self)->set); }
+
+static void tetlod_follow(void *self, const PliIndex *dof, PliIndex count, double *x)
+{
+    PliTetLod *t = self;
+    pli_activeset_follow_begin(t->set);
+    for (PliIndex i = 0; i < count; ++i) (void)pli_activeset_follow(t->set, dof[i], x);
+}
+
+static PliRows tetlod_rows(void *self, const PliIndex *dof, PliIndex count)
+{
+    PliTetLod *t = self;
+    for (PliIndex i = 0; i < count; ++i) (void)pli_activeset_need(t->set, dof[i]);
+    return pli_activeset_valid_rows(t->set);
+}
+
+static PliIndex tetlod_locate(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity)
+{
+    const PliTetLod *t = self;
+    PliIndex tet;
+    if (capacity < 4) return 0;
+    pli_locator_find(t->locator, point, &tet, weight);
+    memcpy(column, t->h->tets + 4 * ((size_t)t->h->tet_first[t->h->level_count - 1] + tet), 4 * sizeof *column);
+    return 4;
+}
+
+static bool tetlod_is_valid(const void *self, PliError *err)
+{
+    const PliTetLod *t = self;
+    return pli_levels_is_valid(t->h, err) && pli_activeset_is_valid(t->set, err);
+}
+
+static const PliSchemeOps tetlod_ops = {
+    .scheme = PLI_TETLOD,
+    .destroy = tetlod_destroy,
+    .reset = tetlod_reset,
+    .cut = tetlod_cut,
+    .adapt = pli_tetlod_adapt,
+    .spread = tetlod_spread,
+    .transfer = tetlod_levels,
+    .follow = tetlod_follow,
+    .transfer_rows = tetlod_rows,
+    .announces = true,
+    .locate = tetlod_locate,
+    .is_valid = tetlod_is_valid,
+};
+
+// ---- creation ------------------------------------------------------------------------------------------------------------------
+
+static PliStatus check_def(const PliTetLodDef *def, PliError *err)
+{
+    if ((unsigned)def->coupling > PLI_PAPER)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: there is no coupling number %d", (int)def->coupling);
+    if (def->coupling == PLI_PAPER && (def->ramp || def->fit_weights))
+        return pli_refuse(err, PLI_BAD_ARGUMENT,
+                          "tetlod: ramp and fit_weights belong to the variational coupling, not to the paper's");
+    if (def->base.criterion.kind == PLI_BY_VELOCITY)
+        return pli_refuse(
+            err, PLI_BAD_ARGUMENT,
+            "tetlod: the velocity criterion is for frames; take strain jump, force, contact, camera or region");
+    if (def->base.integrator == PLI_IMPLICIT && (def->filter || def->speed_change > 0.0))
+        return pli_refuse(
+            err, PLI_BAD_ARGUMENT,
+            "tetlod: filter and speed_change are options of explicit steps, not of the implicit integrator");
+    if (!(def->speed_change >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: speed_change must be >= 0 m/s, not %g", def->speed_change);
+    return PLI_OK;
+}
+
+/// Surface of the finest level, renumbered to the points it uses.
+static bool find_surface(PliTetLod *t, const PliHost *host, const PliMesh *finest)
+{
+    PliMesh copy = *finest; // find_surface replaces tris: of a copy that owns nothing else
+    copy.host = *host;
+    copy.tris = NULL;
+    copy.tri_count = 0;
+    if (pli_mesh_find_surface(&copy) != PLI_OK) return false;
+    t->surface_tris = copy.tris;
+    t->surface_tri_count = copy.tri_count;
+    PliIndex *number = PLI_NEW(host, finest->point_count, PliIndex);
+    if (!number) return false;
+    memset(number, 0xff, finest->point_count * sizeof *number);
+    for (size_t i = 0; i < 3 * (size_t)t->surface_tri_count; ++i)
+        if (number[t->surface_tris[i]] == PLI_NONE) number[t->surface_tris[i]] = t->surface_point_count++;
+    t->surface_points = PLI_NEW(host, 3 * (size_t)t->surface_point_count, double);
+    if (t->surface_points) {
+        for (PliIndex i = 0; i < finest->point_count; ++i)
+            if (number[i] != PLI_NONE)
+                memcpy(t->surface_points + 3 * (size_t)number[i], finest->x + 3 * (size_t)i, 3 * sizeof(double));
+        for (size_t i = 0; i < 3 * (size_t)t->surface_tri_count; ++i) t->surface_tris[i] = number[t->surface_tris[i]];
+    }
+    PLI_FREE(host, number, finest->point_count);
+    return t->surface_points != NULL;
+}
+
+static double altitude_of(const PliTetRest *r)
+{
+    const PliMaterial plain = { .young = 1.0,
+                                .poisson = 0.0,
+                                .density = 1.0 }; // wave speed 1: the step is the altitude
+    return pli_tet_critical_step(r, &plain);
+}
+
+static void fill_tables(PliTetLod *t)
+{
+    const PliLevels *h = t->h;
+    t->least_altitude = INFINITY;
+    for (PliIndex e = 0; e < h->tet_count; ++e) t->least_altitude = fmin(t->least_altitude, altitude_of(&t->rest[e]));
+    for (PliIndex e = 0; e < h->tet_count; ++e) {
+        const double b = 64.0 * log2(altitude_of(&t->rest[e]) / t->least_altitude);
+        t->bucket[e] = (uint16_t)(b < PLI_TETLOD_BUCKETS - 1 ? b : PLI_TETLOD_BUCKETS - 1);
+    }
+    for (PliIndex p = 0; p < h->finest_first; ++p) {
+        const PliIndex first = h->child_first[p], last = h->child_first[p + 1];
+        for (PliIndex c = first; c < last; ++c) t->part_size[p] += h->size[h->child[c]] / (double)(last - first);
+    }
+}
+
+static PliStatus build(PliTetLod *t, const PliHost *host, const PliTetLodDef *def, PliError *err)
+{
+    t->h = pli_levels_create(host, def->levels, def->level_count, def->cache, err);
+    if (!t->h) return PLI_BAD_MESH;
+    const PliActiveSetDef set = { def->ramp, def->coupling == PLI_PAPER, def->start_level };
+    t->set = pli_activeset_create(host, t->h, &set, err);
+    if (!t->set) return PLI_BAD_MESH;
+    const PliMesh *finest = def->levels[def->level_count - 1];
+    Block block[BLOCKS];
+    const int count = blocks_of(t, block);
+    bool ok = true;
+    for (int i = 0; i < count; ++i) {
+        *block[i].array = pli_alloc(host, block[i].count, block[i].size);
+        ok = ok && *block[i].array;
+    }
+    ok = ok && pli_criterion_init(&t->criterion, host, t->h->point_count) == PLI_OK && find_surface(t, host, finest);
+    if (ok) t->locator = pli_locator_create(host, finest->x, finest->point_count, finest->tets, finest->tet_count);
+    if (!ok || !t->locator)
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for %u nodes", t->h->point_count);
+    PliIndex bad;
+    if (pli_tet_rest(t->h->tets, t->h->tet_count, t->h->x, t->rest, &bad) != PLI_OK)
+        return pli_refuse(err, PLI_BAD_MESH, "tetlod: tetrahedron %u of all levels is flat or inverted", bad);
+    if (def->fit_weights) {
+        t->fit = pli_weightfit_create(host, t->h, t->rest[0].grad, sizeof(PliTetRest) / sizeof(double));
+        if (!t->fit) return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory to fit weights");
+    }
+    fill_tables(t);
+    return PLI_OK;
+}
+
+/// The paper's coupling is unstable without damping: 0.2 of critical at the highest frequency of the finest level is forced. Steps from
+/// altitudes are down to half of 2 / omega_max, hence twice that; with half of it a clamped cube still grew within 200 periods.
+static double paper_damping(const PliTetLod *t, const PliMaterial *m)
+{
+    double step = INFINITY;
+    for (PliIndex e = 0; e < t->h->tet_count; ++e) step = fmin(step, pli_tet_critical_step(&t->rest[e], m));
+    return 0.4 * step;
+}
+
+PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliError *err)
+{
+    if (check_def(def, err) != PLI_OK) return NULL;
+    PliTetLod *t = PLI_NEW(host, 1, PliTetLod);
+    if (!t) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory");
+        return NULL;
+    }
+    t->host = *host;
+    t->coupling = def->coupling;
+    t->start_level = def->start_level;
+    t->density = def->base.material.density;
+    if (build(t, host, def, err) != PLI_OK) {
+        tetlod_destroy(t, host);
+        return NULL;
+    }
+    PliBodyDef base = def->base;
+    if (def->coupling == PLI_PAPER && base.material.damping < paper_damping(t, &base.material)) {
+        char text[200];
+        const double needed = paper_damping(t, &base.material);
+        snprintf(text, sizeof text,
+                 "tetlod: coupling \"paper\" needs damping of %.3g s to stay stable; %.3g was given and is raised",
+                 needed, base.material.damping);
+        if (host->log) host->log(PLI_LOG_WARNING, text, host->user);
+        base.material.damping = needed;
+    }
+    const PliLevels *h = t->h;
+    const PliIndex finest = h->point_count - h->finest_first;
+    PliSchemeStatic fixed = {
+        .dof_count = h->point_count,
+        .rest = h->x,
+        .dof_level = h->level,
+        .level_count = h->level_count,
+        .tets = h->tets,
+        .tet_rest = t->rest,
+        .tet_count = h->tet_count,
+        .active_capacity = finest,
+        .slave_capacity = h->point_count,
+        .element_capacity = h->tet_count,
+        .slave_entry_capacity = t->set->entry_capacity,
+        .row_revision = t->set->row_revision,
+        .surface_points = t->surface_points,
+        .surface_point_count = t->surface_point_count,
+        .surface_tris = t->surface_tris,
+        .surface_tri_count = t->surface_tri_count,
+    };
+    PliBody *body = pli_body_create(host, &base, &tetlod_ops, t, &fixed, err);
+    if (!body) return NULL;
+    pli_body_system(body, NULL)->drop_slave_forces = def->coupling == PLI_PAPER;
+    if (pli_body_set_explicit(body, def->filter, def->speed_change) == PLI_OK) return body;
+    pli_body_destroy(body);
+    pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for the filter");
+    return NULL;
+}

@@ -1,0 +1,90 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_TETLOD_H
+#define PLI_TETLOD_H
+
+// Debunne 2001: tetrahedral levels of detail. tetlod.c creates and answers the body, tetlod_judge.c scores regions,
+// tetlod_event.c makes one split or merge with its handover, tetlod_decide.c chooses which.
+
+#include "scheme/tetlod/activeset.h"
+#include "adapt/criterion.h"
+#include "adapt/governor.h"
+#include "scheme/tetlod/handover.h"
+#include "scheme/tetlod/weightfit.h"
+#include "body/scheme.h"
+
+enum { PLI_TETLOD_BUCKETS = 2048 };
+
+typedef struct PliTetLod {
+    PliHost host;
+    PliCoupling coupling;
+    int start_level;
+    PliLevels *h;
+    PliActiveSet *set;
+    PliCriterion criterion;
+    PliGovernor governor;
+    PliWeightFit *fit;   ///< NULL: not asked for
+    PliLocator *locator; ///< of the finest level, local numbers
+    PliTetRest *rest;
+    double *part_size; ///< m, mean size of the children of each node
+
+    // ---- what a cut hands to the body
+    double density;
+    double *mass, *volume; ///< per active node, per live element
+    PliIndex *slave_first, *slave_column;
+    double *slave_weight;
+    PliIndex *surface_tris, surface_tri_count, surface_point_count;
+    double *surface_points;
+
+    // ---- altitudes of live tetrahedra, counted in buckets of 1 %: the substeps a set will need, before it is cut
+    uint16_t *bucket;
+    PliIndex bucket_count[PLI_TETLOD_BUCKETS];
+    double least_altitude; ///< m, lower end of bucket 0
+
+    // ---- scratch of decisions and events
+    double *old_x, *old_v; ///< per node, values before the event where rows change
+    double *new_x;         ///< per node, memo of the present positions
+    uint32_t *position_stamp, *gradient_stamp, *seen_stamp, stamp, judgement, seen;
+    float *last_score;    ///< strain jump against its threshold, when it was last worked out ...
+    uint32_t *placed;     ///< decision in which a fixed node became live
+    uint32_t *look_again; ///< ... and the decision at which it is next
+    double *gradient;     ///< [tet_count, 9], memo of deformation gradients
+    PliIndex *carrier;
+    double *carrier_mass, *carrier_old, *dof_mass, *change;
+    double *patch_mass, *saved_v;
+    PliIndex *element;                ///< tetrahedra whose energy an event changes
+    double *element_volume;           ///< what they weighed before
+    PliIndex *started, started_count; ///< nodes that became active in this decision
+    double bank;                      ///< J, energy events have removed and not given back
+    double turnover;                  ///< J, energy that went through the body, as far as anybody asked ...
+    double energy_low;                ///< ... and the least since it last rose
+    bool energy_wanted;               ///< somebody asked
+    double time;                      ///< s since reset
+    bool decided;                     ///< the last step began with a decision
+} PliTetLod;
+
+// tetlod_judge.c
+/// Fills the criterion's proposals. Writes the positions of passive nodes it looks at.
+void pli_tetlod_judge(PliTetLod *t, PliBody *body, double *x);
+/// Proposals to refine further, of nodes that started in this decision only.
+void pli_tetlod_judge_new(PliTetLod *t, PliBody *body, double *x);
+
+// tetlod_event.c
+typedef enum PliEventResult {
+    PLI_EVENT_DONE,
+    PLI_EVENT_IMPOSSIBLE,
+    PLI_EVENT_TOO_COSTLY,
+    PLI_EVENT_ADDS_ENERGY
+} PliEventResult;
+/// Splits (or merges into) `node` with its handover. `most_work` (INFINITY: no limit) undoes a split that would exceed it;
+/// `forced` lets a merge add energy, which is counted.
+PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *v, PliIndex node, bool split,
+                                bool forced, double most_work, double dt);
+void pli_tetlod_count_energy(PliTetLod *t, PliBody *body, const double *x, const double *v); ///< when a decision begins
+/// Element evaluations a step of dt will need with the present set.
+double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt);
+void pli_tetlod_count_buckets(PliTetLod *t); ///< from the set as it is
+
+// tetlod_decide.c
+bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt);
+
+#endif

@@ -1,0 +1,349 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Which details are on. A passive one whose residual would move it further than the threshold switches on as a full unknown; what
+// pushed it at that moment is taken back and fades in, so that nothing jumps. One that has become small fades to zero and is dropped.
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/vec.h"
+#include "scheme/wavelet/wavelet.h"
+#include "contact/contact.h"
+
+PliStatus pli_wavelet_adapt_create(PliWavelet *s)
+{
+    const PliHost *host = &s->host;
+    const size_t n = s->count;
+    PliIndex width = 0;
+    for (int k = 0; k < s->level_count; ++k)
+        width = s->level[k].shapes->width > width ? s->level[k].shapes->width : width;
+    s->fixed = PLI_NEW(host, s->dof_count, uint8_t);
+    s->candidate = PLI_NEW(host, n, uint8_t);
+    s->residual = PLI_NEW(host, 3 * (size_t)s->dof_count, double);
+    s->motion = PLI_NEW(host, 3 * n, double);
+    s->start = PLI_NEW(host, 3 * n, double);
+    s->clock = PLI_NEW(host, n, double);
+    s->v_before = PLI_NEW(host, 3 * n, double);
+    s->judge_grad = PLI_NEW(host, 3 * (size_t)width * PLI_WAVELET_SAMPLES, double);
+    s->judge_width = width;
+    const bool good =
+        s->fixed && s->candidate && s->residual && s->motion && s->start && s->clock && s->v_before && s->judge_grad;
+    return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+void pli_wavelet_adapt_destroy(PliWavelet *s)
+{
+    const PliHost *host = &s->host;
+    const size_t n = s->count;
+    PLI_FREE(host, s->fixed, s->dof_count);
+    PLI_FREE(host, s->candidate, n);
+    PLI_FREE(host, s->residual, 3 * (size_t)s->dof_count);
+    PLI_FREE(host, s->motion, 3 * n);
+    PLI_FREE(host, s->start, 3 * n);
+    PLI_FREE(host, s->clock, n);
+    PLI_FREE(host, s->v_before, 3 * n);
+    PLI_FREE(host, s->judge_grad, 3 * (size_t)s->judge_width * PLI_WAVELET_SAMPLES);
+    pli_criterion_free(&s->criterion);
+}
+
+void pli_wavelet_adapt_reset(PliWavelet *s)
+{
+    static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    s->v_dt = 0.0;
+    s->quiet = 0;
+    s->fading = s->faded = 0;
+    s->since_change = 0.0;
+    s->displacement = 0.0;
+    s->decided = false;
+    memcpy(s->rotation, one, sizeof one);
+    memset(s->shift, 0, sizeof s->shift);
+    memset(s->candidate, 0, s->count);
+    pli_criterion_reset(&s->criterion);
+    pli_governor_reset(&s->governor);
+    s->info.activated = s->info.deactivated = 0;
+    s->info.candidates = 0;
+}
+
+void pli_wavelet_pin(void *self, const uint8_t *fixed)
+{
+    PliWavelet *s = self;
+    memcpy(s->fixed, fixed, s->dof_count);
+    s->quiet = 0;
+}
+
+static double smooth(double t) { return t <= 0.0 ? 0.0 : t >= 1.0 ? 1.0 : t * t * (3.0 - 2.0 * t); }
+
+// ---- transitions -------------------------------------------------------------------------------------------------------------------------
+
+/// Clocks go on; details that fade out get the velocity that takes them there. Those that are there wait for the next change of the
+/// cut, which costs a factorisation.
+static void advance_fades(PliWavelet *s, double *x, double *v, double dt)
+{
+    if (s->fading == 0) return;
+    s->fading = s->faded = 0;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        const size_t a = i;
+        if (s->state[a] == PLI_ACTIVE || s->state[a] == PLI_PASSIVE) continue;
+        if (s->clock[a] >= s->def.fade && s->state[a] == PLI_FADING_IN) {
+            s->state[a] = PLI_ACTIVE;
+            continue;
+        }
+        if (s->clock[a] >= s->def.fade) {
+            memset(x + 3 * a, 0, 3 * sizeof *x);
+            memset(v + 3 * a, 0, 3 * sizeof *v);
+            s->faded++;
+            s->fading++;
+            continue;
+        }
+        s->clock[a] += dt;
+        s->fading++;
+        if (s->state[a] != PLI_FADING_OUT) continue;
+        double goal[3];
+        m3_apply(goal, s->rotation, s->start + 3 * a);
+        const double left = 1.0 - smooth(s->clock[a] / s->def.fade);
+        for (size_t d = 0; d < 3; ++d) v[3 * a + d] = (left * goal[d] - x[3 * a + d]) / dt;
+    }
+}
+
+static void drop_faded(PliWavelet *s)
+{
+    for (PliIndex a = 0; a < s->count; ++a)
+        if (s->state[a] == PLI_FADING_OUT && s->clock[a] >= s->def.fade) s->state[a] = PLI_PASSIVE, s->fading--;
+    s->faded = 0;
+}
+
+void pli_wavelet_add_offsets(void *self, double *f)
+{
+    const PliWavelet *s = self;
+    if (s->fading == 0) return;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const size_t a = s->active[i];
+        if (s->state[a] != PLI_FADING_IN) continue;
+        double force[3];
+        m3_apply(force, s->rotation, s->start + 3 * a);
+        v3_madd(f + 3 * (size_t)i, -(1.0 - smooth(s->clock[a] / s->def.fade)), force);
+    }
+}
+
+static void switch_on(PliWavelet *s, PliIndex a, double *x, double *v)
+{
+    const bool plain = s->def.transition == PLI_WAVELET_PLAIN;
+    s->state[a] = plain ? PLI_ACTIVE : PLI_FADING_IN;
+    s->clock[a] = 0.0;
+    v3_copy(s->start + 3 * (size_t)a, s->residual + 3 * (size_t)a);
+    memset(x + 3 * (size_t)a, 0, 3 * sizeof *x);
+    memset(v + 3 * (size_t)a, 0, 3 * sizeof *v);
+    memset(s->v_before + 3 * (size_t)a, 0, 3 * sizeof *v);
+    s->fading += !plain;
+    s->info.activated++;
+}
+
+static void switch_off(PliWavelet *s, PliIndex a, double *x, double *v)
+{
+    s->info.deactivated++;
+    if (s->def.transition == PLI_WAVELET_PLAIN) {
+        s->state[a] = PLI_PASSIVE;
+        memset(x + 3 * (size_t)a, 0, 3 * sizeof *x);
+        memset(v + 3 * (size_t)a, 0, 3 * sizeof *v);
+        return;
+    }
+    if (s->state[a] != PLI_FADING_IN) s->fading++;
+    s->state[a] = PLI_FADING_OUT;
+    s->clock[a] = 0.0;
+    const double *R = s->rotation, *p = x + 3 * (size_t)a;
+    for (int d = 0; d < 3; ++d) s->start[3 * (size_t)a + (size_t)d] = R[d] * p[0] + R[3 + d] * p[1] + R[6 + d] * p[2];
+}
+
+// ---- decisions -----------------------------------------------------------------------------------------------------------------------------
+
+/// Details of the next level that an active function reaches: those are looked at.
+static void find_candidates(PliWavelet *s)
+{
+    s->info.candidates = 0;
+    memset(s->candidate, 0, s->count);
+    for (int k = 1; k < s->level_count; ++k) {
+        const PliRows r = pli_transfer_rows(s->level[k].rows);
+        const PliIndex before = k > 1 ? s->level[k - 2].lattice->vertex_count : 0,
+                       even = s->level[k - 1].lattice->vertex_count;
+        for (PliIndex v = even; v < s->level[k].lattice->vertex_count; ++v) {
+            if (s->state[v] != PLI_PASSIVE || s->fixed[v]) continue;
+            for (PliIndex e = r.first[v]; e < r.first[v + 1] && !s->candidate[v]; ++e)
+                s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE;
+            s->info.candidates += s->candidate[v];
+        }
+    }
+}
+
+/// True where a finer detail that is on hangs on function a.
+static void find_parents(PliWavelet *s, uint8_t *parent)
+{
+    memset(parent, 0, s->count);
+    for (int k = 1; k < s->level_count; ++k) {
+        const PliRows r = pli_transfer_rows(s->level[k].rows);
+        for (PliIndex v = s->level[k - 1].lattice->vertex_count; v < s->level[k].lattice->vertex_count; ++v)
+            for (PliIndex e = r.first[v]; e < r.first[v + 1] && s->state[v] != PLI_PASSIVE; ++e)
+                parent[r.column[e]] = 1;
+    }
+}
+
+/// Of control vertices of the finest level from where a rigid body would have them. Coefficients say little: levels cancel.
+static void measure_displacement(PliWavelet *s, const double *x)
+{
+    double most = 0.0;
+    const PliIndex first = s->level[s->level_count - 1].dof_first;
+    for (PliIndex v = 0; v < s->count; ++v) {
+        const size_t a = (size_t)first + v;
+        double u[3];
+        m3_apply(u, s->rotation, s->rest + 3 * a);
+        v3_add(u, u, s->shift);
+        most = fmax(most, v3_distance(x + 3 * a, u));
+    }
+    s->displacement = fmax(most, s->displacement);
+}
+
+static double nearest_tool(const PliBody *body, const double p[3])
+{
+    int count;
+    const PliTool *tool = pli_body_tools(body, &count);
+    double nearest = INFINITY, normal[3];
+    for (int t = 0; t < count; ++t) nearest = fmin(nearest, pli_tool_distance(&tool[t], 0.0, p, normal));
+    return nearest;
+}
+
+static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef *c, PliIndex a, const double *x,
+                       double theta)
+{
+    const double size = s->size * 0.5 / (1 << s->dof_level[a]);
+    if (c->kind == PLI_BY_CONTACT) {
+        const size_t vertex = (size_t)s->level[s->dof_level[a]].dof_first + a;
+        return pli_score_contact(nearest_tool(body, x + 3 * vertex), size);
+    }
+    if (c->kind == PLI_BY_CAMERA) return pli_score_camera(c, s->place + 3 * (size_t)a, size);
+    if (c->kind == PLI_BY_REGION) return pli_score_region(c, s->place + 3 * (size_t)a);
+    double u[3];
+    m3_apply(u, s->inverse + 9 * (size_t)a, s->residual + 3 * (size_t)a);
+    return v3_norm(u) / theta;
+}
+
+enum { WORTH = 50, PATIENCE = 10 };
+
+static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
+{
+    const PliBodyDef *def = pli_body_def(body);
+    PliCriterion *c = &s->criterion;
+    PliStats *stats = pli_body_stats_mutable(body);
+    if (!def->spread) { // otherwise the last step did
+        pli_wavelet_spread(s, x);
+        pli_wavelet_spread(s, v);
+    }
+    measure_displacement(s, x);
+    const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
+    find_candidates(s);
+    pli_wavelet_find_residual(s, body, x, v, dt);
+    pli_criterion_begin(c, &def->criterion);
+    for (PliIndex a = s->level[0].lattice->vertex_count; a < s->count; ++a)
+        if (s->candidate[a])
+            pli_criterion_offer_refine(c, a, score_of(s, body, &def->criterion, a, x, theta),
+                                       s->size / (1 << s->dof_level[a]));
+    uint8_t *parent = s->touched; // borrowed: cuts fill it anew
+    find_parents(s, parent);
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const PliIndex a = s->active[i];
+        if (s->dof_level[a] == 0 || parent[a] || s->state[a] != PLI_ACTIVE) continue;
+        const double size = fmax(v3_norm(x + 3 * (size_t)a), 0.05 * v3_norm(v + 3 * (size_t)a));
+        pli_criterion_offer_coarsen(
+            c, a, def->criterion.kind == PLI_BY_FORCE ? size / theta : score_of(s, body, &def->criterion, a, x, theta));
+    }
+    pli_criterion_rank(c);
+    // work of a step: entries of the matrix, about as many per function as now
+    const double limit = pli_governor_limit(&s->governor, def->criterion.budget_ms);
+    const double most = fmin(def->criterion.max_active == PLI_NONE ? INFINITY : def->criterion.max_active, limit);
+    PliIndex on = s->active_count, changes = s->faded;
+    for (PliIndex k = 0; k < c->coarsen_count; ++k) changes += pli_criterion_volunteers(c, &c->coarsen[k]);
+    if (on < most) changes += c->refine_count;
+    const bool over = on > most && s->governor.samples > 0;
+    // a few at a time are not worth a new factor, unless they have waited
+    if (!over &&
+        (changes == 0 || (changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval)))
+        return false;
+    drop_faded(s);
+    s->since_change = 0.0;
+    for (PliIndex k = 0; k < c->coarsen_count; ++k) {
+        const bool volunteers = pli_criterion_volunteers(c, &c->coarsen[k]),
+                   forced = on > most && s->governor.samples > 0;
+        if (!volunteers && !forced) continue;
+        switch_off(s, c->coarsen[k].region, x, v);
+        pli_criterion_note_coarsened(c, c->coarsen[k].region);
+        stats->coarsened++;
+        stats->forced += !volunteers;
+        on--;
+    }
+    for (PliIndex k = 0; k < c->refine_count; ++k) {
+        if (on + 1 > most) {
+            stats->refused++;
+            continue;
+        }
+        switch_on(s, c->refine[k].region, x, v);
+        pli_criterion_note_refined(c, c->refine[k].region);
+        stats->refined++;
+        on++;
+    }
+    return true;
+}
+
+void pli_wavelet_mirror(PliBody *to, const PliBody *from, double *x, double *v, double dt)
+{
+    PliWavelet *s = pli_body_self(to);
+    const PliWavelet *t = pli_body_self((PliBody *)from);
+    const bool same = memcmp(s->state, t->state, s->count) == 0;
+    memcpy(s->state, t->state, s->count);
+    memcpy(s->clock, t->clock, s->count * sizeof *s->clock);
+    memcpy(s->start, t->start, 3 * (size_t)s->count * sizeof *s->start);
+    s->fading = t->fading;
+    if (!same) {
+        pli_wavelet_refresh_cut(s);
+        pli_body_recut(to);
+    }
+    pli_wavelet_find_rotation(s, x);
+    advance_fades(s, x, v, dt);
+}
+
+static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
+{
+    int tools;
+    (void)pli_body_tools(body, &tools);
+    const PliState *state = pli_body_state(body);
+    const PliIndex count[4] = { pli_body_system(body, NULL)->spring_count > 0, (PliIndex)tools, state && state->points,
+                                state && state->external };
+    return pli_hash(pli_hash(PLI_HASH_SEED, count, sizeof count), s->fixed, s->count);
+}
+
+bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double dt)
+{
+    PliWavelet *s = self;
+    const PliBodyDef *def = pli_body_def(body);
+    const PliStats *stats = pli_body_stats_mutable(body);
+    if (stats->steps > 0) {
+        pli_governor_learn(&s->governor, s->active_count, stats->solve_ms,
+                           fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
+        if (s->decided) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
+    }
+    s->decided = false;
+    pli_wavelet_find_rotation(s, x);
+    s->displacement *= exp(-dt / s->def.memory);
+    s->since_change += dt;
+    const uint64_t key = constraints_key(s, body);
+    s->quiet = key == s->held_key ? s->quiet + 1 : 0;
+    s->held_key = key;
+    bool changed = false;
+    // an acceleration measured across a new or lost constraint says nothing yet
+    if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2) {
+        changed = decide(s, body, x, v, dt);
+        s->decided = true;
+    }
+    advance_fades(s, x, v, dt);
+    if (changed) pli_wavelet_refresh_cut(s);
+    memcpy(s->v_before, v, 3 * (size_t)s->count * sizeof *v);
+    s->v_dt = dt;
+    return changed;
+}

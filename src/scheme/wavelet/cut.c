@@ -1,0 +1,319 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// The cut of a wavelet body: active functions choose rows and columns of the known pairs, and (nonlinear) the cells whose samples are live:
+// those of the finest level at which something active lives, each point of the body in exactly one. Samples hang on control vertices of
+// their level, which follow the active functions.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "scheme/wavelet/wavelet.h"
+
+static bool nonlinear(const PliWavelet *s) { return s->def.law == PLI_WAVELET_NONLINEAR; }
+
+static void count_samples(PliWavelet *s)
+{
+    // the finest level has most of everything, but for mixed cells at level 0
+    for (int k = 0; k < s->level_count; ++k) {
+        const PliShapes *h = s->level[k].shapes;
+        PliIndex samples = 0;
+        size_t entries = 0;
+        for (PliIndex c = 0; c < s->level[k].lattice->cell_count; ++c) {
+            const PliIndex n = pli_shapes_regular(h, c) ? 8 : pli_shapes_parts(h, c) / 8;
+            samples += n;
+            entries += (size_t)n * (h->first[c + 1] - h->first[c]);
+        }
+        if (samples > s->sample_capacity) s->sample_capacity = samples;
+        if (entries > s->sample_entry_capacity) s->sample_entry_capacity = entries;
+    }
+    s->slave_capacity = s->dof_count - s->count;
+    s->slave_entry_capacity = s->row_entries;
+}
+
+PliStatus pli_wavelet_cut_create(PliWavelet *s)
+{
+    const PliHost *host = &s->host;
+    const size_t n = s->count, pairs = s->pair_first[n];
+    s->mass_capacity = 2 * pairs;
+    if (nonlinear(s)) count_samples(s);
+    s->state = PLI_NEW(host, n, uint8_t);
+    s->driven = PLI_NEW(host, n, uint8_t);
+    s->active = PLI_NEW(host, n, PliIndex);
+    s->position = PLI_NEW(host, n, PliIndex);
+    s->cut_mass = PLI_NEW(host, n, double);
+    s->cut_load = PLI_NEW(host, n, double);
+    s->cut_rest = PLI_NEW(host, 3 * n, double);
+    s->cut_mean = PLI_NEW(host, 3 * n, double);
+    s->work = PLI_NEW(host, 6 * n, double);
+    s->mass_first = PLI_NEW(host, n + 1, PliIndex);
+    s->mass_column = PLI_NEW(host, s->mass_capacity, PliIndex);
+    s->mass_value = PLI_NEW(host, s->mass_capacity, double);
+    s->entry_first = PLI_NEW(host, n + 1, PliIndex);
+    s->entry_column = PLI_NEW(host, pairs, PliIndex);
+    s->entry = PLI_NEW(host, pairs, PliIndex);
+    s->cut_order = PLI_NEW(host, n, PliIndex);
+    s->w_first = PLI_NEW(host, (size_t)s->dof_count + 1, PliIndex);
+    s->w_column = PLI_NEW(host, s->row_entries + n, PliIndex);
+    s->w_weight = PLI_NEW(host, s->row_entries + n, double);
+    s->touched = PLI_NEW(host, s->dof_count, uint8_t);
+    s->slave = PLI_NEW(host, (size_t)s->slave_capacity + 1, PliIndex);
+    s->slave_first = PLI_NEW(host, (size_t)s->slave_capacity + 1, PliIndex);
+    s->slave_column = PLI_NEW(host, s->slave_entry_capacity + 1, PliIndex);
+    s->slave_weight = PLI_NEW(host, s->slave_entry_capacity + 1, double);
+    s->sample_first = PLI_NEW(host, (size_t)s->sample_capacity + 1, PliIndex);
+    s->sample_dof = PLI_NEW(host, s->sample_entry_capacity + 1, PliIndex);
+    s->sample_grad = PLI_NEW(host, 3 * s->sample_entry_capacity + 1, double);
+    s->sample_volume = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
+    bool good = s->state && s->driven && s->active && s->position && s->cut_mass && s->cut_load && s->cut_rest &&
+                s->cut_mean && s->work && s->mass_first && s->mass_column && s->mass_value && s->entry_first &&
+                s->entry_column && s->entry && s->cut_order && s->w_first && s->w_column && s->w_weight && s->touched &&
+                s->slave && s->slave_first && s->slave_column && s->slave_weight && s->sample_first && s->sample_dof &&
+                s->sample_grad && s->sample_volume;
+    for (int k = 0; k < s->level_count; ++k)
+        good = (s->split[k] = PLI_NEW(host, s->level[k].lattice->cell_count, uint8_t)) && good;
+    return good ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+void pli_wavelet_cut_destroy(PliWavelet *s)
+{
+    const PliHost *host = &s->host;
+    const size_t n = s->count, pairs = s->pair_first ? s->pair_first[n] : 0;
+    PLI_FREE(host, s->state, n);
+    PLI_FREE(host, s->driven, n);
+    PLI_FREE(host, s->active, n);
+    PLI_FREE(host, s->position, n);
+    PLI_FREE(host, s->cut_mass, n);
+    PLI_FREE(host, s->cut_load, n);
+    PLI_FREE(host, s->cut_rest, 3 * n);
+    PLI_FREE(host, s->cut_mean, 3 * n);
+    PLI_FREE(host, s->work, 6 * n);
+    PLI_FREE(host, s->mass_first, n + 1);
+    PLI_FREE(host, s->mass_column, s->mass_capacity);
+    PLI_FREE(host, s->mass_value, s->mass_capacity);
+    PLI_FREE(host, s->entry_first, n + 1);
+    PLI_FREE(host, s->entry_column, pairs);
+    PLI_FREE(host, s->entry, pairs);
+    PLI_FREE(host, s->cut_order, n);
+    PLI_FREE(host, s->w_first, (size_t)s->dof_count + 1);
+    PLI_FREE(host, s->w_column, s->row_entries + n);
+    PLI_FREE(host, s->w_weight, s->row_entries + n);
+    PLI_FREE(host, s->touched, s->dof_count);
+    PLI_FREE(host, s->slave, (size_t)s->slave_capacity + 1);
+    PLI_FREE(host, s->slave_first, (size_t)s->slave_capacity + 1);
+    PLI_FREE(host, s->slave_column, s->slave_entry_capacity + 1);
+    PLI_FREE(host, s->slave_weight, s->slave_entry_capacity + 1);
+    PLI_FREE(host, s->sample_first, (size_t)s->sample_capacity + 1);
+    PLI_FREE(host, s->sample_dof, s->sample_entry_capacity + 1);
+    PLI_FREE(host, s->sample_grad, 3 * s->sample_entry_capacity + 1);
+    PLI_FREE(host, s->sample_volume, (size_t)s->sample_capacity + 1);
+    for (int k = 0; k < s->level_count; ++k)
+        if (s->level[k].lattice) PLI_FREE(host, s->split[k], s->level[k].lattice->cell_count);
+}
+
+// ---- live cells ------------------------------------------------------------------------------------------------------------------------
+
+void pli_wavelet_split(PliWavelet *s, bool finer)
+{
+    const int last = s->level_count - 1;
+    for (int k = 0; k <= last; ++k) memset(s->split[k], 0, s->level[k].lattice->cell_count);
+    // what lives at a level wants cells of that level: those above them are split
+    for (int k = last; k > 0; --k) {
+        const PliWaveletLevel *l = &s->level[k], *up = &s->level[k - 1];
+        for (PliIndex v = up->lattice->vertex_count; v < l->lattice->vertex_count; ++v) {
+            if (s->state[v] == PLI_PASSIVE) continue;
+            for (PliIndex e = l->support_first[v]; e < l->support_first[v + 1]; ++e) s->split[k][l->support[e]] |= 2;
+        }
+        for (PliIndex c = 0; c < up->lattice->cell_count; ++c)
+            for (PliIndex d = up->child_first[c]; d < up->child_first[c + 1]; ++d)
+                if (s->split[k][d]) s->split[k - 1][c] |= 1;
+    }
+    for (int k = 0; k <= last; ++k) {
+        const PliIndex cells = s->level[k].lattice->cell_count;
+        for (PliIndex c = 0; c < cells; ++c) s->split[k][c] &= 1;
+    }
+    if (!finer) return;
+    // every live cell one level finer, where there is one
+    for (int k = last - 1; k >= 0; --k)
+        for (PliIndex c = 0; c < s->level[k].lattice->cell_count; ++c)
+            if (k == 0 || s->split[k][c]) s->split[k][c] |= 2;
+    for (int k = last - 1; k > 0; --k) { // a cell whose parent was split is live, and so is split now
+        const PliWaveletLevel *up = &s->level[k - 1];
+        for (PliIndex c = 0; c < up->lattice->cell_count; ++c)
+            for (PliIndex d = up->child_first[c]; d < up->child_first[c + 1] && (s->split[k - 1][c] & 1); ++d)
+                s->split[k][d] |= 2;
+    }
+    for (int k = 0; k <= last; ++k)
+        for (PliIndex c = 0; c < s->level[k].lattice->cell_count; ++c) s->split[k][c] = s->split[k][c] != 0;
+}
+
+static void add_samples(PliWavelet *s, int level, PliIndex cell)
+{
+    const PliWaveletLevel *l = &s->level[level];
+    if (s->split[level][cell] && level + 1 < PLI_WAVELET_LEVELS) {
+        for (PliIndex c = l->child_first[cell]; c < l->child_first[cell + 1]; ++c) add_samples(s, level + 1, c);
+        return;
+    }
+    const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
+                   n = l->shapes->first[cell + 1] - l->shapes->first[cell];
+    PliIndex at = s->sample_first[s->sample_count];
+    const PliIndex count =
+        pli_wavelet_samples(s, level, cell, s->sample_grad + 3 * (size_t)at, s->sample_volume + s->sample_count);
+    for (PliIndex q = 0; q < count; ++q) {
+        for (PliIndex k = 0; k < n; ++k) s->sample_dof[at++] = l->dof_first + vertex[k];
+        s->sample_first[++s->sample_count] = at;
+    }
+    for (PliIndex k = 0; k < n && level > 0; ++k) s->touched[l->dof_first + vertex[k]] = 1;
+}
+
+static void choose_samples(PliWavelet *s)
+{
+    pli_wavelet_split(s, false);
+    memset(s->touched, 0, s->dof_count);
+    s->sample_count = 0;
+    s->sample_first[0] = 0;
+    for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_samples(s, 0, c);
+    s->slave_count = 0;
+    PliIndex used = 0;
+    for (PliIndex dof = s->count; dof < s->dof_count; ++dof) {
+        if (!s->touched[dof]) continue;
+        const PliIndex row = dof - s->count;
+        s->slave[s->slave_count] = dof;
+        s->slave_first[s->slave_count++] = used;
+        for (PliIndex e = s->row_first[row]; e < s->row_first[row + 1]; ++e) {
+            if (s->state[s->row_column[e]] == PLI_PASSIVE) continue;
+            s->slave_column[used] = s->row_column[e];
+            s->slave_weight[used++] = s->row_weight[e];
+        }
+    }
+    s->slave_first[s->slave_count] = used;
+}
+
+// ---- the cut ---------------------------------------------------------------------------------------------------------------------------
+
+static void choose_mass(PliWavelet *s)
+{
+    PliIndex *first = s->mass_first;
+    memset(first, 0, ((size_t)s->active_count + 1) * sizeof *first);
+    for (PliIndex i = 0; i < s->active_count; ++i)
+        for (PliIndex k = s->entry_first[i]; k < s->entry_first[i + 1]; ++k) {
+            first[i + 1]++;
+            if (s->entry_column[k] != i) first[s->entry_column[k] + 1]++;
+        }
+    for (PliIndex i = 0; i < s->active_count; ++i) first[i + 1] += first[i];
+    for (PliIndex i = s->active_count; i-- > 0;) // backwards, so that first[] ends as it began
+        for (PliIndex k = s->entry_first[i]; k < s->entry_first[i + 1]; ++k) {
+            const PliIndex j = s->entry_column[k];
+            const double m = s->pair_mass[s->entry[k]];
+            PliIndex at = --first[i + 1];
+            s->mass_column[at] = j, s->mass_value[at] = m;
+            if (j == i) continue;
+            at = --first[j + 1];
+            s->mass_column[at] = i, s->mass_value[at] = m;
+        }
+    // first[i + 1] is the beginning of row i now
+    memmove(first, first + 1, s->active_count * sizeof *first);
+    first[s->active_count] = 2 * s->entry_first[s->active_count] - s->active_count;
+}
+
+void pli_wavelet_refresh_cut(PliWavelet *s)
+{
+    s->active_count = 0;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        s->position[i] = PLI_NONE;
+        if (s->state[i] == PLI_PASSIVE) continue;
+        s->position[i] = s->active_count;
+        s->active[s->active_count++] = i;
+    }
+    PliIndex entries = 0;
+    s->entry_first[0] = 0;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const PliIndex a = s->active[i];
+        for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
+            const PliIndex j = s->position[s->pair_column[k]];
+            if (j == PLI_NONE) continue;
+            if (j == i) s->cut_mass[i] = s->pair_mass[k];
+            s->entry_column[entries] = j;
+            s->entry[entries++] = k;
+        }
+        s->entry_first[i + 1] = entries;
+        s->cut_load[i] = s->load[a];
+        s->driven[i] = s->state[a] == PLI_FADING_OUT;
+        v3_copy(s->cut_rest + 3 * (size_t)i, s->rest + 3 * (size_t)a);
+        v3_copy(s->cut_mean + 3 * (size_t)i, s->mean + 3 * (size_t)a);
+    }
+    PliIndex at = 0;
+    for (PliIndex o = 0; o < s->count; ++o)
+        if (s->position[s->order[o]] != PLI_NONE) s->cut_order[at++] = s->position[s->order[o]];
+    choose_mass(s);
+    if (nonlinear(s)) choose_samples(s);
+    s->revision++;
+    s->info.active = s->active_count;
+    s->info.matrix_entries = 9 * (2 * (size_t)entries - s->active_count);
+}
+
+void pli_wavelet_cut(void *self, PliCut *cut)
+{
+    PliWavelet *s = self;
+    s->constant = (PliConstant){ .first = s->entry_first,
+                                 .column = s->entry_column,
+                                 .entry = s->entry,
+                                 .block = s->pair_stiffness,
+                                 .rest = s->cut_rest,
+                                 .mean = s->cut_mean,
+                                 .order = s->cut_order,
+                                 .work = s->work,
+                                 .revision = s->revision,
+                                 .linear = !nonlinear(s),
+                                 .rotates = s->def.law != PLI_WAVELET_LINEAR };
+    cut->active = s->active, cut->active_count = s->active_count;
+    cut->mass = s->cut_mass, cut->load = s->cut_load;
+    cut->mass_first = s->mass_first, cut->mass_column = s->mass_column, cut->mass_value = s->mass_value;
+    cut->constant = &s->constant;
+    cut->driven = s->driven;
+    if (!nonlinear(s)) return;
+    cut->slave = s->slave, cut->slave_count = s->slave_count;
+    cut->slave_first = s->slave_first, cut->slave_column = s->slave_column, cut->slave_weight = s->slave_weight;
+    cut->sample_count = s->sample_count;
+    cut->sample_first = s->sample_first, cut->sample_dof = s->sample_dof;
+    cut->sample_grad = s->sample_grad, cut->sample_volume = s->sample_volume;
+}
+
+// ---- what follows ------------------------------------------------------------------------------------------------------------------------
+
+PliRows pli_wavelet_levels(void *self)
+{
+    PliWavelet *s = self;
+    if (s->w_revision != s->revision) {
+        PliIndex used = 0;
+        for (PliIndex i = 0; i < s->count; ++i) {
+            s->w_first[i] = used;
+            if (s->state[i] != PLI_PASSIVE) s->w_column[used] = i, s->w_weight[used++] = 1.0;
+        }
+        for (PliIndex i = s->count; i < s->dof_count; ++i) {
+            s->w_first[i] = used;
+            for (PliIndex e = s->row_first[i - s->count]; e < s->row_first[i - s->count + 1]; ++e) {
+                if (s->state[s->row_column[e]] == PLI_PASSIVE) continue;
+                s->w_column[used] = s->row_column[e];
+                s->w_weight[used++] = s->row_weight[e];
+            }
+        }
+        s->w_first[s->dof_count] = used;
+        s->w_revision = s->revision;
+    }
+    return (PliRows){ s->w_first, s->w_column, s->w_weight, s->dof_count, s->dof_count };
+}
+
+void pli_wavelet_spread(void *self, double *x)
+{
+    const PliWavelet *s = self;
+    for (PliIndex i = s->level[0].lattice->vertex_count; i < s->count; ++i)
+        if (s->state[i] == PLI_PASSIVE) x[3 * (size_t)i] = x[3 * (size_t)i + 1] = x[3 * (size_t)i + 2] = 0.0;
+    for (int k = 1; k < s->level_count; ++k) {
+        const PliWaveletLevel *l = &s->level[k];
+        const PliIndex even = s->level[k - 1].lattice->vertex_count;
+        double *to = x + 3 * (size_t)l->dof_first;
+        pli_rows_apply(pli_transfer_rows(l->rows), x + 3 * (size_t)s->level[k - 1].dof_first, to);
+        for (PliIndex v = even; v < l->lattice->vertex_count; ++v)
+            if (s->state[v] != PLI_PASSIVE) v3_add(to + 3 * (size_t)v, to + 3 * (size_t)v, x + 3 * (size_t)v);
+    }
+}

@@ -1,0 +1,196 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Timings of wavelets: a grab with few functions against the same with all, steps of a base lattice, set-up.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "base/vec.h"
+#include "evidence/bench.h"
+#include "scheme/wavelet/evidence/rig.h"
+
+enum { STEPS = 200, DRAG = 100, PROBES = 9 * 9 * 3 };
+static const double STEP = 0.005; // s
+
+typedef struct Grab {
+    double ms, hold_ms, adapt_ms;        ///< in all, after the drag, deciding
+    double active, iterations;           ///< mean
+    double probe[STEPS / 10][PROBES][3]; ///< every ten steps
+    PliWaveletInfo info;
+} Grab;
+
+/// Nine points of the top of a block of 5 x 5 x 2 are drawn up softly in 0.5 s and held.
+static bool run_grab(PliBench *b, PliWaveletLaw law, bool adaptive, PliLinearSolver solver, int steps, Grab *out)
+{
+    PliWaveletDef d = wavelet_box_def(5, 5, 2, 1.0);
+    WaveletRig g;
+    PliError err = { 0 };
+    d.levels = 2, d.law = law, d.base.adapt = adaptive, d.base.linear_solver = solver, d.base.cg_iterations = 400;
+    d.base.rayleigh_stiffness = 0.05, d.base.criterion.threshold = 0.02;
+    memset(out, 0, sizeof *out);
+    if (!wavelet_rig_open(&g, &d, 2, &err)) {
+        pli_bench_broken(b, "%s", err.text);
+        return false;
+    }
+    for (int i = 0; i < 9; ++i) {
+        const double p[3] = { 2.3 + 0.2 * (i % 3), 2.3 + 0.2 * (i / 3), 2.0 };
+        (void)wavelet_rig_hold(&g, p, 2e4);
+    }
+    bool good = true;
+    for (int k = 0; k < steps && good; ++k) {
+        const double t = fmin(1.0, (k + 1.0) / DRAG), s = t * t * (3.0 - 2.0 * t),
+                     shift[3] = { 0.1 * s, 0.0, 0.335 * s };
+        wavelet_rig_move(&g, shift);
+        const double start = pli_cpu_ms();
+        const PliStepInfo info = pli_body_step(g.body, &g.state, STEP);
+        const double took = pli_cpu_ms() - start;
+        good = info.finite;
+        if (k > 0 || adaptive) out->ms += took; // the full model factors once, in its first step: set-up
+        if (k >= DRAG) out->hold_ms += took;
+        out->adapt_ms += pli_body_stats(g.body).adapt_ms;
+        out->active += pli_body_stats(g.body).active;
+        out->iterations += info.cg_iterations;
+        for (int i = 0; i < PROBES && k % 10 == 9; ++i) {
+            const double p[3] = { 5.0 * (i % 9) / 8.0, 5.0 * (i / 9 % 9) / 8.0, i / 81 };
+            wavelet_rig_place(&g, p, out->probe[k / 10][i]);
+        }
+    }
+    out->active /= steps, out->iterations /= steps;
+    out->info = pli_wavelet_info(g.body);
+    wavelet_rig_close(&g);
+    if (!good) pli_bench_broken(b, "a step was not finite");
+    return good;
+}
+
+static void grab(PliBench *b, PliWaveletLaw law, int steps)
+{
+    static Grab full, few, rival;
+    const bool linear = law != PLI_WAVELET_NONLINEAR;
+    if (!run_grab(b, law, false, PLI_SOLVE_AUTO, steps, &full) || !run_grab(b, law, true, PLI_SOLVE_AUTO, steps, &few))
+        return;
+    const int look = linear ? 4 : 2; // without the factor: only to know that it is slower
+    if (!run_grab(b, law, false, PLI_SOLVE_CG, look, &rival)) return;
+    double size = 0.0, worst = 0.0, end = 0.0;
+    for (int k = 0; k < steps / 10; ++k)
+        for (int i = 0; i < PROBES; ++i) {
+            const double p[3] = { 5.0 * (i % 9) / 8.0, 5.0 * (i / 9 % 9) / 8.0, i / 81 },
+                         off = v3_distance(full.probe[k][i], few.probe[k][i]);
+            size = fmax(size, v3_distance(p, full.probe[k][i]));
+            worst = fmax(worst, off);
+            if (k == steps / 10 - 1) end = fmax(end, off);
+        }
+    const double ms = full.ms / (steps - 1), other = rival.ms / (look - 1);
+    pli_bench_report(b, "speedup", fmin(ms, other) / (few.ms / steps), "");
+    if (steps > DRAG) pli_bench_report(b, "speedup_held", full.hold_ms / few.hold_ms, "");
+    pli_bench_report(b, "error_end", 100.0 * end / size, "% of the largest displacement");
+    pli_bench_report(b, "error_worst", 100.0 * worst / size, "% of the largest displacement");
+    pli_bench_report(b, "full", ms, "ms/step, factor at rest");
+    pli_bench_report(b, "full_cg", other, "ms/step, conjugate gradients");
+    pli_bench_report(b, "adaptive", few.ms / steps, "ms/step");
+    pli_bench_report(b, "adaptivity", 100.0 * few.adapt_ms / few.ms, "% of its step");
+    pli_bench_report(b, "active_mean", few.active, "functions");
+    pli_bench_report(b, "functions", few.info.functions, "");
+    pli_bench_report(b, "entries", (double)few.info.full_entries / (double)few.info.matrix_entries,
+                     "times fewer at the end");
+    pli_bench_report(b, "iterations", few.iterations, "");
+}
+
+static void run_grab_quasi(PliBench *b) { grab(b, PLI_WAVELET_QUASI_LINEAR, STEPS); }
+static void run_grab_nonlinear(PliBench *b) { grab(b, PLI_WAVELET_NONLINEAR, 40); }
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/// A block of 5 x 5 x 4 cells, clamped below, swinging under its own weight.
+static void base_step(PliBench *b, PliWaveletBasis basis, PliWaveletLaw law)
+{
+    PliWaveletDef d = wavelet_box_def(5, 5, 4, 0.1);
+    WaveletRig g;
+    PliError err = { 0 };
+    d.levels = 0, d.basis = basis, d.law = law, d.base.gravity[0] = 5.0, d.base.gravity[2] = -9.81,
+    d.base.cg_tolerance = 1e-4;
+    d.base.material.young = 2e4;
+    if (!wavelet_rig_open(&g, &d, 2, &err)) {
+        pli_bench_broken(b, "%s", err.text);
+        return;
+    }
+    double ms[100], iterations = 0.0;
+    for (int k = 0; k < 120; ++k) {
+        const double start = pli_cpu_ms();
+        const PliStepInfo info = pli_body_step(g.body, &g.state, STEP);
+        if (k >= 20) ms[k - 20] = pli_cpu_ms() - start, iterations += info.cg_iterations / 100.0;
+        if (!info.finite) pli_bench_broken(b, "step %d was not finite", k);
+    }
+    qsort(ms, 100, sizeof *ms, by_size);
+    pli_bench_report(b, "median", ms[50], "ms/step");
+    pli_bench_report(b, "p99", ms[98], "ms/step");
+    pli_bench_report(b, "iterations", iterations, "");
+    pli_bench_report(b, "functions", pli_wavelet_info(g.body).functions, "");
+    wavelet_rig_close(&g);
+}
+
+static void run_base_quasi(PliBench *b) { base_step(b, PLI_WAVELET_CC, PLI_WAVELET_QUASI_LINEAR); }
+static void run_base_nonlinear(PliBench *b) { base_step(b, PLI_WAVELET_CC, PLI_WAVELET_NONLINEAR); }
+static void run_base_trilinear(PliBench *b) { base_step(b, PLI_WAVELET_TRILINEAR, PLI_WAVELET_NONLINEAR); }
+
+/// Decisions that change nothing: what one pays for being able to.
+static void run_overhead(PliBench *b)
+{
+    PliWaveletDef d = wavelet_box_def(5, 5, 4, 0.1);
+    WaveletRig g;
+    PliError err = { 0 };
+    d.levels = 2, d.base.gravity[0] = 5.0, d.base.material.young = 2e4, d.base.criterion.threshold = 1e3;
+    if (!wavelet_rig_open(&g, &d, 2, &err)) {
+        pli_bench_broken(b, "%s", err.text);
+        return;
+    }
+    double own = 0.0, total = 0.0;
+    for (int k = 0; k < 120; ++k) {
+        const double start = pli_cpu_ms();
+        (void)pli_body_step(g.body, &g.state, STEP);
+        if (k < 20) continue;
+        total += pli_cpu_ms() - start, own += pli_body_stats(g.body).adapt_ms;
+    }
+    pli_bench_report(b, "percent", 100.0 * own / total, "% of the step");
+    pli_bench_report(b, "step", total / 100.0, "ms");
+    pli_bench_report(b, "candidates", pli_wavelet_info(g.body).candidates, "functions");
+    wavelet_rig_close(&g);
+}
+
+static void setup(PliBench *b, double angle)
+{
+    PliWaveletDef d = wavelet_box_def(5, 5, 4, 0.1);
+    const PliHost host = pli_host_default();
+    PliError err = { 0 };
+    d.levels = 2, d.sharp_angle = angle;
+    const double start = pli_cpu_ms();
+    PliBody *body = pli_wavelet_create(&host, &d, &err);
+    const double end = pli_cpu_ms();
+    if (body) {
+        pli_bench_report(b, "seconds", 1e-3 * (end - start), "s");
+        pli_bench_report(b, "functions", pli_wavelet_info(body).functions, "");
+        pli_bench_report(b, "irregular", pli_wavelet_info(body).irregular, "cells");
+    } else {
+        pli_bench_broken(b, "%s", err.text);
+    }
+    pli_body_destroy(body);
+}
+
+static void run_setup(PliBench *b) { setup(b, 40.0); }
+static void run_setup_smooth(PliBench *b) { setup(b, 180.0); }
+
+const PliBenchCase pli_bench_wavelet_cases[] = {
+    { "wavelet.grab", "block of 5 x 5 x 2 cells, two levels, grabbed and held; quasi-linear", run_grab_quasi },
+    { "wavelet.grab_nonlinear", "the same, StVK, first 0.2 s", run_grab_nonlinear },
+    { "wavelet.base", "step of 5 x 5 x 4 cells, Catmull-Clark, quasi-linear", run_base_quasi },
+    { "wavelet.base_nonlinear", "step of 5 x 5 x 4 cells, Catmull-Clark, StVK", run_base_nonlinear },
+    { "wavelet.base_trilinear", "step of 5 x 5 x 4 cells, trilinear, StVK", run_base_trilinear },
+    { "wavelet.overhead", "adaptivity's share of a step of 5 x 5 x 4 cells when nothing switches, two levels of detail",
+      run_overhead },
+    { "wavelet.setup", "100 cells with two levels of detail, sharp box", run_setup },
+    { "wavelet.setup_smooth", "the same, smooth", run_setup_smooth },
+    { 0 },
+};

@@ -1,0 +1,138 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// What would push a passive detail: the residual of the equation of motion, tested with its function. Linear laws read it from the
+// known pairs; others integrate stresses over cells one level finer than the live ones.
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "scheme/wavelet/wavelet.h"
+
+/// Rotation and translation that fit the body best: polar of the mean F, and the centre of mass.
+void pli_wavelet_find_rotation(PliWavelet *s, const double *x)
+{
+    double F[9] = { 0.0 }, now[3] = { 0.0 }, rest[3] = { 0.0 };
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const size_t a = s->active[i];
+        for (size_t p = 0; p < 3; ++p)
+            for (size_t q = 0; q < 3; ++q) F[3 * p + q] += x[3 * a + p] * s->mean[3 * a + q];
+        v3_madd(now, s->load[a] / s->total_mass, x + 3 * a);
+        v3_madd(rest, s->load[a] / s->total_mass, s->rest + 3 * a);
+    }
+    static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    if (s->def.law == PLI_WAVELET_LINEAR)
+        memcpy(s->rotation, one, sizeof one);
+    else
+        pli_polar_robust(F, s->rotation);
+    double turned[3];
+    m3_apply(turned, s->rotation, rest);
+    v3_sub(s->shift, now, turned);
+}
+
+static void turn_back(double r[3], const double R[9], const double p[3])
+{
+    for (int a = 0; a < 3; ++a) r[a] = R[a] * p[0] + R[3 + a] * p[1] + R[6 + a] * p[2];
+}
+
+/// From control vertices to functions, down the levels: `f` has a Vec3 per coefficient.
+static void contract(PliWavelet *s, double *f)
+{
+    for (int k = s->level_count - 1; k > 0; --k) {
+        const PliWaveletLevel *l = &s->level[k];
+        const PliIndex even = s->level[k - 1].lattice->vertex_count, n = l->lattice->vertex_count;
+        double *own = f + 3 * (size_t)l->dof_first;
+        for (size_t i = 3 * (size_t)even; i < 3 * (size_t)n; ++i) f[i] += own[i];
+        pli_rows_add_transpose(pli_transfer_rows(l->rows), own, f + 3 * (size_t)s->level[k - 1].dof_first);
+        memset(own, 0, 3 * (size_t)n * sizeof *own);
+    }
+}
+
+/// r_a -= sum_b over active b of block(a, b) q_b, for functions that are active or candidates; q in the frame of the rest shape.
+static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q, double *r)
+{
+    for (PliIndex a = 0; a < s->count; ++a) {
+        const bool on = s->position[a] != PLI_NONE;
+        if (!on && !s->candidate[a]) continue;
+        double *ra = r + 3 * (size_t)a;
+        const double *qa = q + 3 * (size_t)a, *ma = mass_q + 3 * (size_t)a;
+        for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
+            const PliIndex b = s->pair_column[k];
+            const double *K = s->pair_stiffness + 9 * (size_t)k, m = s->pair_mass[k];
+            if (s->position[b] != PLI_NONE) {
+                const double *qb = q + 3 * (size_t)b, *mb = mass_q + 3 * (size_t)b;
+                for (int i = 0; i < 3; ++i)
+                    ra[i] -= K[3 * i] * qb[0] + K[3 * i + 1] * qb[1] + K[3 * i + 2] * qb[2] + m * mb[i];
+            }
+            if (!on || a == b) continue;
+            double *rb = r + 3 * (size_t)b;
+            for (int i = 0; i < 3; ++i) rb[i] -= K[i] * qa[0] + K[3 + i] * qa[1] + K[6 + i] * qa[2] + m * ma[i];
+        }
+    }
+}
+
+static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x, double *f)
+{
+    const PliWaveletLevel *l = &s->level[level];
+    if (s->split[level][cell] && level + 1 < PLI_WAVELET_LEVELS) {
+        for (PliIndex c = l->child_first[cell]; c < l->child_first[cell + 1]; ++c) add_stress(s, level + 1, c, x, f);
+        return;
+    }
+    const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
+                   n = l->shapes->first[cell + 1] - l->shapes->first[cell];
+    double volume[PLI_WAVELET_SAMPLES];
+    const PliIndex count = pli_wavelet_samples(s, level, cell, s->judge_grad, volume);
+    const double *at = x + 3 * (size_t)l->dof_first;
+    double *to = f + 3 * (size_t)l->dof_first;
+    for (PliIndex q = 0; q < count; ++q) {
+        const double *g = s->judge_grad + 3 * (size_t)n * q;
+        double F[9] = { 0.0 }, P[9];
+        for (PliIndex k = 0; k < n; ++k)
+            for (size_t a = 0; a < 3; ++a)
+                for (size_t b = 0; b < 3; ++b) F[3 * a + b] += at[3 * (size_t)vertex[k] + a] * g[3 * (size_t)k + b];
+        pli_law_stress(s->def.base.material.law, &s->lame, F, P);
+        for (PliIndex k = 0; k < n; ++k)
+            for (size_t a = 0; a < 3; ++a)
+                to[3 * (size_t)vertex[k] + a] -=
+                    volume[q] * (P[3 * a] * g[3 * (size_t)k] + P[3 * a + 1] * g[3 * (size_t)k + 1] +
+                                 P[3 * a + 2] * g[3 * (size_t)k + 2]);
+    }
+}
+
+void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    const PliBodyDef *def = pli_body_def(body);
+    const bool linear = s->def.law != PLI_WAVELET_NONLINEAR;
+    double *r = s->residual, *q = s->x_level, *m = s->motion;
+    memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
+    pli_body_add_external_forces(body, x, v, dt, r);
+    if (!linear) {
+        pli_wavelet_split(s, true);
+        for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, x, r);
+    }
+    contract(s, r);
+    // what the pairs take: places and velocities for stiffness, accelerations for mass
+    const double viscous = def->material.damping + def->rayleigh_stiffness;
+    for (PliIndex a = 0; a < s->count; ++a) {
+        double *ra = r + 3 * (size_t)a, *qa = q + 3 * (size_t)a, *ma = m + 3 * (size_t)a, turned[3];
+        v3_madd(ra, s->load[a], def->gravity);
+        turn_back(turned, s->rotation, ra);
+        v3_copy(ra, turned);
+        if (s->position[a] == PLI_NONE) continue;
+        double rate[3], push[3];
+        for (int i = 0; i < 3; ++i) {
+            const double vi = v[3 * (size_t)a + (size_t)i];
+            rate[i] = vi;
+            push[i] = (s->v_dt > 0.0 ? (vi - s->v_before[3 * (size_t)a + (size_t)i]) / s->v_dt : 0.0) +
+                      def->mass_damping * vi;
+        }
+        turn_back(ma, s->rotation, push);
+        turn_back(turned, s->rotation, rate);
+        if (linear) {
+            turn_back(qa, s->rotation, x + 3 * (size_t)a);
+            v3_sub(qa, qa, s->rest + 3 * (size_t)a);
+            v3_madd(qa, viscous, turned);
+        } else {
+            for (int i = 0; i < 3; ++i) qa[i] = viscous * turned[i];
+        }
+    }
+    subtract_pairs(s, q, m, r);
+}

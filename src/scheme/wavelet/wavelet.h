@@ -1,0 +1,146 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_WAVELET_H
+#define PLI_WAVELET_H
+
+// What the files of the wavelet scheme share.
+
+#include <pliant/wavelet.h>
+
+#include "adapt/criterion.h"
+#include "adapt/governor.h"
+#include "scheme/wavelet/lattice_shape.h"
+#include "kernel/elastic_state.h"
+#include "body/scheme.h"
+
+enum { PLI_WAVELET_LEVELS = 5 };
+
+/// A level: its lattice, and how it comes from the coarser one.
+typedef struct PliWaveletLevel {
+    PliLattice *lattice;
+    PliTransfer *rows; ///< vertices from those of the level before; NULL at level 0
+    PliShapes *shapes;
+    PliBlockMatrix *even;              ///< of the normal equations of the even part, for analysis; NULL at level 0
+    PliIndex dof_first;                ///< coefficient of control vertex 0
+    PliIndex *child_first;             ///< per cell + 1: its cells in the next level
+    PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
+    double singular;
+} PliWaveletLevel;
+
+typedef struct PliWavelet {
+    PliHost host;
+    PliWaveletDef def; ///< borrowed pointers inside are not used after creation
+    PliLame lame;
+    int level_count; ///< 1 + levels of detail
+    PliWaveletLevel level[PLI_WAVELET_LEVELS];
+    PliIndex count; ///< functions: vertices of the finest level
+    PliIndex dof_count;
+    double *rest, *place;
+    uint8_t *dof_level;
+    double volume, total_mass, size;
+    PliIndex *tris;  ///< of the finest surface ...
+    double *surface; ///< ... and its points
+    PliIndex surface_count, tri_count;
+    PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells
+    PliIndex *locator_cell; ///< per six tetrahedra: finest cell and piece
+    PliIndex piece_count;
+
+    // every pair of functions that meet, lower triangle by rows
+    PliIndex *pair_first, *pair_column;
+    double *pair_stiffness; ///< N/m, [pairs, 9]
+    double *pair_mass;      ///< kg
+    double *load;           ///< kg, int rho N
+    double *mean;           ///< 1/m, int grad N / V
+    double *inverse;        ///< m/N, [count, 9]: of the diagonal block
+    size_t pair_capacity, row_capacity;
+    // control vertices from functions
+    PliIndex *row_first, *row_column; ///< per coefficient from `count` on
+    double *row_weight;
+    PliIndex *order; ///< functions, near ones together
+
+    // the cut
+    uint8_t *state;                            ///< per function, see below
+    PliIndex *active, active_count, *position; ///< position: per function, PLI_NONE when passive
+    double *cut_mass, *cut_load, *cut_rest, *cut_mean, *work;
+    PliIndex *mass_first, *mass_column;
+    double *mass_value;
+    PliIndex *entry_first, *entry_column, *entry, *cut_order;
+    uint8_t *driven;
+    PliConstant constant;
+    PliIndex *slave, slave_count, *slave_first, *slave_column;
+    double *slave_weight;
+    uint8_t *touched;                   ///< per coefficient: a live sample needs it
+    uint8_t *split[PLI_WAVELET_LEVELS]; ///< per cell: finer ones stand for it
+    PliIndex *sample_first, *sample_dof;
+    double *sample_grad, *sample_volume;
+    PliIndex sample_count, sample_capacity, slave_capacity;
+    size_t sample_entry_capacity, slave_entry_capacity, row_entries, mass_capacity;
+    uint64_t revision;
+    // W of everything, made when somebody asks
+    PliIndex *w_first, *w_column;
+    double *w_weight;
+    uint64_t w_revision;
+
+    // adaptation
+    uint8_t *fixed;            ///< per coefficient: the host moves it
+    uint8_t *candidate;        ///< per function
+    double *residual;          ///< N, per coefficient: forces on control vertices, then on functions
+    double *motion;            ///< [count, 3]: scratch
+    double *x_level, *v_level; ///< scratch, per coefficient
+    double *
+        start; ///< per function: N of the force that fades, or m of the detail that does, in the frame of the rest shape
+    double *clock;                ///< s since the transition of each function began
+    double *v_before;             ///< m/s, [count, 3]: at the beginning of the last step
+    double v_dt;                  ///< s, its length; 0: unknown
+    double rotation[9], shift[3]; ///< of the body, now
+    uint64_t held_key;            ///< of the constraints, and for how many steps they have not changed
+    PliIndex quiet;
+    PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
+    double since_change;    ///< s since the cut changed
+    PliCriterion criterion;
+    PliGovernor governor;
+    bool decided;
+    double displacement; ///< m
+    double *judge_grad;  ///< scratch of one cell
+    PliIndex judge_width;
+    PliWaveletInfo info;
+} PliWavelet;
+
+enum { PLI_PASSIVE, PLI_ACTIVE, PLI_FADING_IN, PLI_FADING_OUT };
+
+// wavelet_basis.c
+PliStatus pli_wavelet_build(PliWavelet *s, const PliWaveletDef *def, PliError *err);
+void pli_wavelet_free_basis(PliWavelet *s);
+PliIndex pli_wavelet_locate(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
+/// Values (may be NULL) and gradients with respect to the rest place of the cell's vertices. @return the volume element; 0 or less: inside out
+double pli_wavelet_rest_point(const PliWaveletLevel *l, PliIndex cell, PliIndex part, const double u[3], double *value,
+                              double *grad);
+/// Gauss points of a cell for forces: gradients [samples, width, 3] and volumes of the cell's vertices. @return samples, 0: inside out
+PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, double *grad, double *volume);
+enum { PLI_WAVELET_SAMPLES = 8 };
+// wavelet_pairs.c
+PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err);
+void pli_wavelet_free_pairs(PliWavelet *s);
+// wavelet_cut.c
+PliStatus pli_wavelet_cut_create(PliWavelet *s);
+void pli_wavelet_cut_destroy(PliWavelet *s);
+void pli_wavelet_refresh_cut(PliWavelet *s); ///< from `state`
+void pli_wavelet_cut(void *self, PliCut *cut);
+PliRows pli_wavelet_levels(void *self);
+void pli_wavelet_spread(void *self, double *x);
+/// Finds `split` for functions whose state is not PLI_PASSIVE, and one level more around them when asked.
+void pli_wavelet_split(PliWavelet *s, bool finer);
+// wavelet_adapt.c
+PliStatus pli_wavelet_adapt_create(PliWavelet *s);
+void pli_wavelet_adapt_destroy(PliWavelet *s);
+void pli_wavelet_adapt_reset(PliWavelet *s);
+bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double dt);
+void pli_wavelet_pin(void *self, const uint8_t *fixed);
+// wavelet_judge.c
+/// What would push each function if it were active: all forces, less what accelerates the body. N, by function; x is complete.
+void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);
+void pli_wavelet_find_rotation(PliWavelet *s, const double *x);
+void pli_wavelet_add_offsets(void *self, double *f);
+/// The same set and transitions, for twins of one definition; then transitions go on by dt, and nothing is decided.
+void pli_wavelet_mirror(PliBody *to, const PliBody *from, double *x, double *v, double dt);
+
+#endif

@@ -1,0 +1,227 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Contacts a host found itself: the response of a step to forces, and rows kept inside explicit substeps. The host here is a few
+// lines that do what SOFA's free-motion loop does: a free step, gaps at its end, the step again under the rows.
+#include <pliant/body.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace
+{
+struct Box {
+    PliBody *body = nullptr;
+    std::vector<double> x, v;
+    std::vector<PliIndex> bottom, top;
+    double mass = 0.0;
+
+    Box(PliIntegrator integrator, PliIndex cells, const double gravity[3], double damping = 0.0)
+    {
+        const PliHost host = pli_host_default();
+        PliBoxDef def{};
+        for (int d = 0; d < 3; ++d) def.max[d] = 0.1, def.cells[d] = cells;
+        PliMesh *mesh = pli_mesh_box(&host, &def, nullptr);
+        PliFemDef fem = pli_fem_default();
+        fem.mesh = mesh;
+        fem.base.material.young = 1e5;
+        fem.base.material.poisson = 0.3;
+        fem.base.material.damping = damping;
+        fem.base.integrator = integrator;
+        fem.base.linear_solver = PLI_SOLVE_LDL;
+        std::copy_n(gravity, 3, fem.base.gravity);
+        PliError error{};
+        body = pli_fem_create(&host, &fem, &error);
+        EXPECT_TRUE(body) << error.text;
+        const PliIndex n = pli_body_dof_count(body);
+        x.assign(pli_body_rest(body), pli_body_rest(body) + 3 * n);
+        v.assign(3 * n, 0.0);
+        for (PliIndex i = 0; i < n; ++i) {
+            if (x[3 * i + 1] == 0.0) bottom.push_back(i);
+            if (x[3 * i + 1] == 0.1) top.push_back(i);
+        }
+        mass = pli_body_energy(body, x.data(), v.data()).mass;
+        pli_mesh_destroy(mesh);
+    }
+    ~Box() { pli_body_destroy(body); }
+    Box(const Box &) = delete;
+    PliState state()
+    {
+        PliState s{};
+        s.x = x.data(), s.v = v.data();
+        return s;
+    }
+    PliEnergy energy() const { return pli_body_energy(body, x.data(), v.data()); }
+};
+
+/// Planes y = height(t) under (normal up) or above (normal down) some points.
+struct Plane {
+    std::vector<PliIndex> points;
+    double sign; ///< of the normal along y
+    double height, speed;
+};
+
+/// One step of a free-motion loop with the planes as contacts; @return sum of the normal forces, N.
+double step(Box &box, const std::vector<Plane> &planes, double dt, double friction, double time, double reach = 0.02)
+{
+    const std::vector<double> x0 = box.x, v0 = box.v;
+    PliState s = box.state();
+    EXPECT_TRUE(pli_body_advance(box.body, &s, dt).finite);
+    const std::vector<double> end = box.x;
+    std::vector<PliIndex> first{ 0 }, dof;
+    std::vector<double> value, offset;
+    const int per = friction > 0.0 ? 3 : 1;
+    for (const Plane &plane : planes)
+        for (PliIndex i : plane.points) {
+            const double y = plane.height + plane.speed * (time + dt);
+            if (plane.sign * (end[3 * i + 1] - y) > reach) continue;
+            for (int r = 0; r < per; ++r) {
+                dof.push_back(i);
+                const double n[3][3] = { { 0, plane.sign, 0 }, { 1, 0, 0 }, { 0, 0, 1 } };
+                value.insert(value.end(), n[r], n[r] + 3);
+                offset.push_back(r == 0 ? -plane.sign * y : 0.0);
+                first.push_back(PliIndex(dof.size()));
+            }
+        }
+    std::vector<double> work(3 * offset.size());
+    PliContactRows rows{};
+    rows.contact_count = PliIndex(offset.size()) / PliIndex(per);
+    rows.rows_per_contact = per;
+    rows.first = first.data();
+    rows.dof = dof.data();
+    rows.value = value.data();
+    rows.offset = offset.data();
+    rows.friction = friction;
+    rows.sweeps = 3;
+    rows.work = work.data();
+    if (rows.contact_count == 0) return 0.0;
+    box.x = x0;
+    box.v = v0;
+    s = box.state();
+    EXPECT_TRUE(pli_body_advance_under(box.body, &s, dt, &rows).finite);
+    return rows.force;
+}
+
+double lowest(const Box &box)
+{
+    double y = INFINITY;
+    for (std::size_t i = 1; i < box.x.size(); i += 3) y = std::min(y, box.x[i]);
+    return y;
+}
+} // namespace
+
+/// The response is what the step itself does with a force: take a step with and without it.
+TEST(Response, IsTheDifferenceAForceMakes)
+{
+    const double gravity[3] = { 0, 0, 0 };
+    for (PliIntegrator integrator : { PLI_IMPLICIT, PLI_SYMPLECTIC }) {
+        Box with(integrator, 3, gravity), without(integrator, 3, gravity);
+        const double dt = integrator == PLI_IMPLICIT ? 0.01 : 1e-5; // one explicit substep: the mass alone answers
+        std::vector<double> f(with.x.size(), 0.0), dv(with.x.size());
+        f[3 * 5 + 1] = 0.3;
+        f[3 * 20] = -0.2;
+        const PliIndex fixed[2] = { 0, 1 };
+        for (Box *box : { &with, &without }) ASSERT_EQ(pli_body_set_fixed(box->body, fixed, 2, nullptr), PLI_OK);
+        PliState s = with.state();
+        s.f_ext = f.data();
+        pli_body_advance(with.body, &s, dt);
+        s = without.state();
+        pli_body_advance(without.body, &s, dt);
+        ASSERT_EQ(pli_body_response(without.body, f.data(), dt, dv.data()), PLI_OK);
+        double size = 0.0;
+        for (std::size_t i = 0; i < dv.size(); ++i) {
+            EXPECT_NEAR(with.v[i] - without.v[i], dv[i], 1e-12);
+            size = std::max(size, std::abs(dv[i]));
+        }
+        EXPECT_GT(size, 1e-6);
+        EXPECT_EQ(dv[0], 0.0);
+    }
+}
+
+TEST(Response, NeedsAFactor)
+{
+    const double gravity[3] = { 0, -9.81, 0 };
+    Box box(PLI_IMPLICIT, 2, gravity); // no step yet: no factor
+    std::vector<double> f(box.x.size(), 1.0), dv(box.x.size());
+    EXPECT_EQ(pli_body_response(box.body, f.data(), 0.01, dv.data()), PLI_UNSUPPORTED);
+}
+
+TEST(Rows, StepIsAdaptThenAdvance)
+{
+    const double gravity[3] = { 0, -9.81, 0 };
+    Box whole(PLI_SYMPLECTIC, 3, gravity), parts(PLI_SYMPLECTIC, 3, gravity);
+    for (int i = 0; i < 20; ++i) {
+        PliState s = whole.state();
+        pli_body_step(whole.body, &s, 0.01);
+        s = parts.state();
+        pli_body_adapt(parts.body, &s, 0.01);
+        pli_body_advance(parts.body, &s, 0.01);
+    }
+    EXPECT_EQ(std::memcmp(whole.x.data(), parts.x.data(), whole.x.size() * sizeof(double)), 0);
+    EXPECT_EQ(pli_body_stats(parts.body).steps, 20u);
+}
+
+TEST(Rows, BoxRestsOnAFloorAndWeighsWhatItWeighs)
+{
+    const double gravity[3] = { 0, -9.81, 0 }, dt = 0.01;
+    Box box(PLI_SYMPLECTIC, 4, gravity, 0.002);
+    double force = 0.0, deepest = 0.0;
+    for (int i = 0; i < 1000; ++i) {
+        const double f = step(box, { { box.bottom, 1.0, 0.0, 0.0 } }, dt, 0.0, i * dt);
+        if (i >= 500) force += f / 500;
+        deepest = std::min(deepest, lowest(box));
+    }
+    EXPECT_GT(deepest, -1e-9);
+    EXPECT_NEAR(force, 9.81 * box.mass, 0.01 * 9.81 * box.mass);
+    EXPECT_LT(box.energy().kinetic, 1e-6);
+    EXPECT_EQ(pli_body_stats(box.body).steps, 1000u); // a step taken again is the same step
+}
+
+class Slope : public ::testing::TestWithParam<double>
+{
+};
+
+/// mu = 0.5: the friction angle is 26.565 degrees.
+TEST_P(Slope, SticksBelowTheFrictionAngleAndSlidesAboveIt)
+{
+    const double angle = GetParam() * M_PI / 180.0, g = 9.81, mu = 0.5, dt = 0.01;
+    const double gravity[3] = { g * std::sin(angle), -g * std::cos(angle), 0.0 };
+    Box box(PLI_SYMPLECTIC, 3, gravity, 0.002);
+    double before = 0.0;
+    const int settle = 100, measure = 100;
+    for (int i = 0; i < settle + measure; ++i) {
+        if (i == settle) before = box.energy().momentum[0] / box.mass;
+        step(box, { { box.bottom, 1.0, 0.0, 0.0 } }, dt, mu, i * dt);
+    }
+    const double after = box.energy().momentum[0] / box.mass;
+    const double a = (after - before) / (measure * dt), exact = g * (std::sin(angle) - mu * std::cos(angle));
+    if (exact < 0.0)
+        EXPECT_LT(std::abs(after), 2e-4);
+    else
+        EXPECT_NEAR(a, exact, 0.02 * exact);
+    std::printf("%.3f deg: v = %.3g m/s, a = %.4f m/s2, exact %.4f\n", GetParam(), after, a, std::max(0.0, exact));
+}
+INSTANTIATE_TEST_SUITE_P(Angles, Slope, ::testing::Values(20.0, 25.565, 27.565, 33.0));
+
+TEST(Rows, APressingPlateDoesNotPassAndDoesNotShake)
+{
+    const double gravity[3] = { 0, -9.81, 0 }, dt = 0.01;
+    Box box(PLI_SYMPLECTIC, 4, gravity, 0.002);
+    double worst = 0.0, fastest = 0.0;
+    for (int i = 0; i < 100; ++i) // 50 mm/s for 0.5 s: a quarter of its height, then hold
+    {
+        const double t = i * dt;
+        const Plane plate{ box.top, -1.0, t < 0.5 ? 0.1 : 0.075, t < 0.5 ? -0.05 : 0.0 };
+        step(box, { { box.bottom, 1.0, 0.0, 0.0 }, plate }, dt, 0.0, t);
+        const double y = plate.height + plate.speed * (t + dt);
+        for (PliIndex p : box.top) worst = std::max(worst, box.x[3 * p + 1] - y);
+        worst = std::max(worst, -lowest(box));
+        for (double v : box.v) fastest = std::max(fastest, std::abs(v));
+    }
+    EXPECT_LT(worst, 1e-6);
+    EXPECT_LT(fastest, 0.15);
+    std::printf("deepest %.2g m, fastest point %.3g m/s, sideways %.2g m\n", worst, fastest,
+                std::abs(box.energy().centre[0] - 0.05));
+}
