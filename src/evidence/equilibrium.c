@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/memory.h"
 #include "solver/linear.h"
 
@@ -94,7 +95,7 @@ PliStatus pli_equilibrium(PliBody *body, double *x, const double *load, const ui
         for (PliIndex i = 0; i < active.count; ++i)
             for (int c = 0; c < 3; ++c) {
                 x[3 * (size_t)active.dof[i] + c] += dx[3 * (size_t)i + c];
-                largest = fmax(largest, fabs(dx[3 * (size_t)i + c]));
+                largest = pli_max(largest, fabs(dx[3 * (size_t)i + c]));
             }
         pli_body_spread(body, x);
     }

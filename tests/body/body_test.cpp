@@ -7,6 +7,7 @@
 
 #include "support/bodies.h"
 #include "support/fixture.h"
+#include "support/fold.h"
 
 using namespace pli_test;
 
@@ -96,8 +97,8 @@ TEST(Body, ImplicitAgreesWithExplicitForSmallSteps)
         }
         double largest = 0, difference = 0;
         for (size_t i = 0; i < si.x.size(); ++i) {
-            largest = std::max(largest, std::fabs(so.x[i] - pli_body_rest(explicit_body.get())[i]));
-            difference = std::max(difference, std::fabs(so.x[i] - si.x[i]));
+            largest = largest_of(largest, std::fabs(so.x[i] - pli_body_rest(explicit_body.get())[i]));
+            difference = largest_of(difference, std::fabs(so.x[i] - si.x[i]));
         }
         EXPECT_GT(largest, 1e-3);
         EXPECT_LT(difference, 0.02 * largest) << "solver " << solver;
@@ -140,7 +141,7 @@ TEST(Body, StagesAreConsistent)
         },
         &arg);
     double scale = 0;
-    for (double d : df) scale = std::max(scale, std::fabs(d));
+    for (double d : df) scale = largest_of(scale, std::fabs(d));
     for (size_t i = 0; i < df.size(); ++i) EXPECT_NEAR(df[i], dense[i], 1e-10 * scale);
 }
 
@@ -216,7 +217,7 @@ TEST(Body, RestsOnAPlaneWithItsWeight)
     const PliEnergy e = pli_body_energy(b.get(), s.x.data(), s.v.data());
     EXPECT_NEAR(mean, -e.mass * 9.81, 0.02 * e.mass * 9.81); // it presses down with its weight
     double lowest = 1;
-    for (size_t i = 1; i < s.x.size(); i += 3) lowest = std::min(lowest, s.x[i]);
+    for (size_t i = 1; i < s.x.size(); i += 3) lowest = smallest_of(lowest, s.x[i]);
     EXPECT_GT(lowest, -0.005 - 1e-6); // and does not sink in
     EXPECT_LT(lowest, -0.004);
 }

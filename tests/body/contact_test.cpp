@@ -13,6 +13,7 @@ extern "C" {
 #include "contact/contact.h"
 }
 #include "support/bodies.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -29,7 +30,7 @@ Mesh ball(PliIndex n)
     Mesh m = pli_test::box(n, n, n, 2.0, 2.0, 2.0);
     for (PliIndex i = 0; i < m->point_count; ++i) {
         double *p = m->x + 3 * i, most = 0.0, length = 0.0;
-        for (int c = 0; c < 3; ++c) p[c] -= 1.0, most = std::max(most, std::fabs(p[c])), length += p[c] * p[c];
+        for (int c = 0; c < 3; ++c) p[c] -= 1.0, most = largest_of(most, std::fabs(p[c])), length += p[c] * p[c];
         for (int c = 0; c < 3 && most > 0.0; ++c) p[c] *= radius * most / std::sqrt(length);
     }
     return m;
@@ -105,10 +106,10 @@ TEST_P(ImplicitContact, ADroppedBallGainsNoEnergyAndRestsWithItsWeight)
     for (int i = 0; i < 400; ++i) {
         ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
         const PliEnergy e = pli_body_energy(b.get(), s.x.data(), s.v.data());
-        highest = std::max(highest, e.elastic + e.kinetic + e.gravity - start.gravity);
+        highest = largest_of(highest, e.elastic + e.kinetic + e.gravity - start.gravity);
         pli_body_skin_positions(b.get(), s.x.data(), skin.data());
-        for (size_t k = 1; k < skin.size(); k += 3) deepest = std::max(deepest, -0.3 - skin[k]);
-        touched = std::min(touched, floor.force[1]);
+        for (size_t k = 1; k < skin.size(); k += 3) deepest = largest_of(deepest, -0.3 - skin[k]);
+        touched = smallest_of(touched, floor.force[1]);
     }
     const PliEnergy end = pli_body_energy(b.get(), s.x.data(), s.v.data());
     EXPECT_LE(highest, 1e-6 * fall);

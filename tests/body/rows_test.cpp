@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "support/fold.h"
+
 namespace
 {
 struct Box {
@@ -107,7 +109,7 @@ double step(Box &box, const std::vector<Plane> &planes, double dt, double fricti
 double lowest(const Box &box)
 {
     double y = INFINITY;
-    for (std::size_t i = 1; i < box.x.size(); i += 3) y = std::min(y, box.x[i]);
+    for (std::size_t i = 1; i < box.x.size(); i += 3) y = smallest_of(y, box.x[i]);
     return y;
 }
 } // namespace
@@ -133,7 +135,7 @@ TEST(Response, IsTheDifferenceAForceMakes)
         double size = 0.0;
         for (std::size_t i = 0; i < dv.size(); ++i) {
             EXPECT_NEAR(with.v[i] - without.v[i], dv[i], 1e-12);
-            size = std::max(size, std::abs(dv[i]));
+            size = largest_of(size, std::abs(dv[i]));
         }
         EXPECT_GT(size, 1e-6);
         EXPECT_EQ(dv[0], 0.0);
@@ -171,7 +173,7 @@ TEST(Rows, BoxRestsOnAFloorAndWeighsWhatItWeighs)
     for (int i = 0; i < 1000; ++i) {
         const double f = step(box, { { box.bottom, 1.0, 0.0, 0.0 } }, dt, 0.0, i * dt);
         if (i >= 500) force += f / 500;
-        deepest = std::min(deepest, lowest(box));
+        deepest = smallest_of(deepest, lowest(box));
     }
     EXPECT_GT(deepest, -1e-9);
     EXPECT_NEAR(force, 9.81 * box.mass, 0.01 * 9.81 * box.mass);
@@ -216,9 +218,9 @@ TEST(Rows, APressingPlateDoesNotPassAndDoesNotShake)
         const Plane plate{ box.top, -1.0, t < 0.5 ? 0.1 : 0.075, t < 0.5 ? -0.05 : 0.0 };
         step(box, { { box.bottom, 1.0, 0.0, 0.0 }, plate }, dt, 0.0, t);
         const double y = plate.height + plate.speed * (t + dt);
-        for (PliIndex p : box.top) worst = std::max(worst, box.x[3 * p + 1] - y);
-        worst = std::max(worst, -lowest(box));
-        for (double v : box.v) fastest = std::max(fastest, std::abs(v));
+        for (PliIndex p : box.top) worst = largest_of(worst, box.x[3 * p + 1] - y);
+        worst = largest_of(worst, -lowest(box));
+        for (double v : box.v) fastest = largest_of(fastest, std::abs(v));
     }
     EXPECT_LT(worst, 1e-6);
     EXPECT_LT(fastest, 0.15);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/bodies.h"
+#include "support/fold.h"
 
 using namespace pli_test;
 
@@ -58,7 +59,7 @@ Press squeeze(PliIndex cells, double friction)
         EXPECT_TRUE(pli_body_step(body.get(), &s.view, dt).finite);
         work -= tool[1].force[1] * tool[1].velocity[1] * dt;
         const PliEnergy e = pli_body_energy(body.get(), s.x.data(), s.v.data());
-        press.worst = std::fmax(press.worst, e.elastic + e.kinetic - work);
+        press.worst = largest_of(press.worst, e.elastic + e.kinetic - work);
         press.elastic = e.elastic;
         press.force = tool[1].force[1];
     }

@@ -9,6 +9,7 @@
 #include "contact/piece_search.h"
 #include "support/fixture.h"
 #include "surface/triangle_tree.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -84,9 +85,9 @@ TEST(PieceSearch, AgreesWithAllTrianglesWhateverMoves)
             double best = INFINITY, w[3];
             for (PliIndex t = 0; t < p.count(); ++t)
                 if (p.piece[p.tris[3 * t]] != p.piece[i])
-                    best = std::min(best, std::sqrt(pli_closest_on_triangle(&x[3 * i], &x[3 * p.tris[3 * t]],
-                                                                            &x[3 * p.tris[3 * t + 1]],
-                                                                            &x[3 * p.tris[3 * t + 2]], w)));
+                    best = smallest_of(best, std::sqrt(pli_closest_on_triangle(&x[3 * i], &x[3 * p.tris[3 * t]],
+                                                                               &x[3 * p.tris[3 * t + 1]],
+                                                                               &x[3 * p.tris[3 * t + 2]], w)));
             PliPieceHit out;
             if (pli_piece_search_nearest(s.get(), i, &out)) {
                 EXPECT_NE(p.piece[p.tris[3 * out.tri]], p.piece[i]);

@@ -9,6 +9,8 @@ extern "C" {
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "support/fold.h"
+
 // FramesModel, PieceContact and SkinTarget in the embedded host.
 using namespace pliant_test;
 
@@ -76,7 +78,7 @@ TEST(FramesModel, RegionsOfPlacesHoldWholeFrames)
     for (int k = 0; k < 12; ++k) EXPECT_EQ(b.x[k], rest[k]) << "the anchored root moved";
     double moved = 0.0;
     for (PliIndex k = 12; k < 3 * pli_body_dof_count(b.body); ++k)
-        moved = std::fmax(moved, std::fabs(b.x[k] - rest[k]));
+        moved = largest_of(moved, std::fabs(b.x[k] - rest[k]));
     EXPECT_GT(moved, 1e-5) << "nothing sagged";
 }
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "host/components/metrics.h"
 #include "surface/triangle_tree.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -54,7 +55,7 @@ double sampled(const double *p, const double *a, const double *b, const double *
         for (int j = 0; i + j <= n; ++j) {
             double d[3];
             for (int k = 0; k < 3; ++k) d[k] = a[k] + (b[k] - a[k]) * i / n + (c[k] - a[k]) * j / n - p[k];
-            best = std::min(best, std::sqrt(dot(d, d)));
+            best = smallest_of(best, std::sqrt(dot(d, d)));
         }
     return best;
 }
@@ -112,7 +113,8 @@ TEST(Metrics, TreeGivesTheBruteForceDistance)
         double p[3], best = INFINITY;
         for (double &v : p) v = pli_random_unit(&seed) * 1.6 - 0.3;
         for (PliIndex t = 0; t < s.count(); ++t)
-            best = std::min(best, pli_distance_to_triangle(p, &moved[3 * s.tris[3 * t]], &moved[3 * s.tris[3 * t + 1]],
+            best =
+                smallest_of(best, pli_distance_to_triangle(p, &moved[3 * s.tris[3 * t]], &moved[3 * s.tris[3 * t + 1]],
                                                            &moved[3 * s.tris[3 * t + 2]]));
         EXPECT_DOUBLE_EQ(pli_triangle_tree_distance(tree.get(), p, 1e9), best);
         EXPECT_DOUBLE_EQ(pli_triangle_tree_distance(tree.get(), p, 0.5 * best), 0.5 * best);

@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "host/report/picture.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -83,7 +84,7 @@ TEST(Picture, TheWholeBoxIsInTheFrameFromEverywhere)
             EXPECT_LE(s[0], 320.0);
             EXPECT_GE(s[1], 0.0);
             EXPECT_LE(s[1], 200.0);
-            widest = std::fmax(widest, std::fmax(std::fabs(s[0] - 160) / 160, std::fabs(s[1] - 100) / 100));
+            widest = largest_of(widest, std::fmax(std::fabs(s[0] - 160) / 160, std::fabs(s[1] - 100) / 100));
         }
         EXPECT_GT(widest, 0.9); // and fills it
     }

@@ -23,6 +23,7 @@
 #include "host/report/report.h"
 #include "host/report/plot.h"
 #include "support/kinematic.h"
+#include "support/fold.h"
 
 using namespace pli_test;
 
@@ -195,7 +196,7 @@ TEST(Report, LongSeriesKeepTheirPeaks)
     double top = 1e9;
     for (size_t at = line.find_first_of("ML"); at != std::string::npos; at = line.find_first_of("ML", at + 1)) {
         double px, py;
-        if (std::sscanf(line.c_str() + at + 1, "%lf %lf", &px, &py) == 2) top = std::min(top, py);
+        if (std::sscanf(line.c_str() + at + 1, "%lf %lf", &px, &py) == 2) top = smallest_of(top, py);
     }
     EXPECT_LT(top, 60.0);
 }

@@ -2,6 +2,8 @@
 // The same bits at every vector unit and worker count, and rotations no input can break.
 #include "kernel/fixture.h"
 
+#include "support/fold.h"
+
 extern "C" {
 #include "kernel/elastic_state.h"
 }
@@ -147,7 +149,7 @@ double det(const double a[9])
 void expect_rotation(const Vec &matrix, const double R[9])
 {
     double size = 1e-300, F[9];
-    for (double c : matrix) size = std::max(size, std::abs(c));
+    for (double c : matrix) size = largest_of(size, std::abs(c));
     for (int i = 0; i < 9; ++i) F[i] = matrix[i] / size;
     EXPECT_NEAR(det(R), 1.0, 1e-13);
     double S[9];

@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Laws of the elastic kernel: energy, force and derivative agree; motions without strain cost nothing; closed forms.
 #include "kernel/fixture.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -225,7 +226,7 @@ TEST_P(Law, ProjectionMakesTheTangentNegative)
                 for (PliIndex i = 0; i < 3 * n; ++i) {
                     double row = 0.0;
                     for (PliIndex j = 0; j < 3 * n; ++j) row += std::abs(k[i * 3 * n + j]);
-                    c = std::max(c, row);
+                    c = largest_of(c, row);
                 }
                 Vec a = random_vec(3 * n, 61), b(3 * n);
                 for (int iteration = 0; iteration < 400; ++iteration) {
@@ -237,7 +238,7 @@ TEST_P(Law, ProjectionMakesTheTangentNegative)
                     for (PliIndex i = 0; i < 3 * n; ++i) a[i] = b[i] / q;
                 }
                 auto *w = static_cast<Worst *>(user);
-                w->value = std::max(w->value, (q - c) / c);
+                w->value = largest_of(w->value, (q - c) / c);
             },
             &worst);
         if (project)

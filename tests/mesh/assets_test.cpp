@@ -8,6 +8,8 @@
 
 #include "mesh/support.h"
 
+#include "support/fold.h"
+
 extern "C" {
 #include "mesh/tet.h"
 }
@@ -76,7 +78,7 @@ TEST(MeshAssets, Liver)
     for (PliIndex i = 0; i < skin->point_count; ++i) {
         PliIndex tet;
         double w[4];
-        most = std::fmax(most, pli_locator_find(l.get(), skin->x + 3 * i, &tet, w));
+        most = largest_of(most, pli_locator_find(l.get(), skin->x + 3 * i, &tet, w));
     }
     EXPECT_LT(most, 1e-3);
 }

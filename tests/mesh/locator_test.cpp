@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "mesh/support.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -70,7 +71,7 @@ TEST(Locator, NodesBelongToTheLowestTetAroundThem)
     for (PliIndex i = 0; i < m->point_count; ++i) {
         PliIndex lowest = PLI_NONE, t;
         for (PliIndex k = 0; k < 4 * m->tet_count; ++k)
-            if (m->tets[k] == i) lowest = std::min(lowest, k / 4);
+            if (m->tets[k] == i) lowest = smallest_of(lowest, k / 4);
         double w[4];
         EXPECT_EQ(pli_locator_find(l.get(), m->x + 3 * i, &t, w), 0.0);
         EXPECT_EQ(t, lowest) << i;
@@ -88,7 +89,7 @@ TEST(Locator, OutsideTakesTheClosestTet)
         PliIndex t;
         const double d = pli_locator_find(l.get(), p, &t, w);
         double best = INFINITY;
-        for (PliIndex i = 0; i < m->tet_count; ++i) best = std::fmin(best, slow_distance(*m, i, p));
+        for (PliIndex i = 0; i < m->tet_count; ++i) best = smallest_of(best, slow_distance(*m, i, p));
         EXPECT_NEAR(d, best, 1e-6);
         EXPECT_NEAR(slow_distance(*m, t, p), best, 1e-6);
         expect_reproduces(*m, t, p, w);

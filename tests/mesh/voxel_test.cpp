@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/fold.h"
+
 extern "C" {
 #include "base/memory.h"
 #include "mesh/voxel.h"
@@ -222,7 +224,7 @@ TEST(Voxel, PointsOutsideFindTheNearestCell)
             double q[3], d2 = 0.0;
             pli_voxels_cell_centre(v, c, q);
             for (int a = 0; a < 3; ++a) d2 += std::pow(std::max(0.0, std::fabs(p[a] - q[a]) - 0.5 * v->h), 2);
-            best = std::min(best, std::sqrt(d2));
+            best = smallest_of(best, std::sqrt(d2));
         }
         EXPECT_NEAR(d, best, 1e-12);
     }
@@ -277,7 +279,7 @@ TEST(March, GoesAroundACornerByTheShortestPath)
             const double u = std::hypot(p[0] - 1, p[1] - 1), w = std::hypot(q[0] - 1, q[1] - 1);
             exact = std::hypot(u + w, q[2] - p[2]);
         }
-        worst = std::max(worst, std::fabs(d[c] - exact));
+        worst = largest_of(worst, std::fabs(d[c] - exact));
     }
     EXPECT_LT(worst, 1.2 * v->h); // plain marching from a point source is already off by more
     const double far[3] = { 0.5, 3.5, 0.5 };
@@ -320,7 +322,7 @@ TEST(March, VoronoiCellsAreTheNearestPoints)
         pli_voxels_corner_point(v, c, q);
         for (int i = 0; i < 4; ++i) {
             d[i] = std::hypot(points[3 * i] - q[0], points[3 * i + 1] - q[1], points[3 * i + 2] - q[2]);
-            best = std::min(best, d[i]);
+            best = smallest_of(best, d[i]);
         }
         ASSERT_NE(owner[c], PLI_NONE);
         if (d[owner[c]] > best + 2.5 * v->h) wrong++; // fronts of two owners mix where they meet

@@ -2,6 +2,7 @@
 // Contact through SOFA's own collision pipeline: resting, sticking, sliding and being pressed, on every way a body
 // can be stepped.
 #include "scene.h"
+#include "support/fold.h"
 
 using namespace scene;
 
@@ -71,7 +72,7 @@ double lowest(const VecCoord& x)
 {
     double y = INFINITY;
     for (const auto& p : x)
-        y = std::min(y, double(p[1]));
+        y = smallest_of(y, double(p[1]));
     return y;
 }
 
@@ -79,7 +80,7 @@ double fastest(const VecDeriv& v)
 {
     double most = 0.0;
     for (const auto& u : v)
-        most = std::max(most, double(u.norm()));
+        most = largest_of(most, double(u.norm()));
     return most;
 }
 
@@ -112,7 +113,7 @@ TEST_P(Contact, RestsAtTheContactDistance)
     for (int i = 0; i < 300; ++i)
     {
         run.steps(1);
-        deepest = std::min(deepest, lowest(run.x("Body/Skin/points")));
+        deepest = smallest_of(deepest, lowest(run.x("Body/Skin/points")));
     }
     std::printf("%s: lowest point %.4f mm, fastest %.2g m/s\n", GetParam().name, 1e3 * deepest, fastest(run.v()));
     EXPECT_GT(deepest, DISTANCE - 2e-5);
@@ -163,7 +164,7 @@ TEST_P(Contact, APressingPlateDoesNotPass)
         run.steps(1);
         for (const auto& p : run.x("Body/Skin/points"))
             worst = std::max({ worst, double(p[1]) - (top - DISTANCE), DISTANCE - double(p[1]) });
-        quickest = std::max(quickest, fastest(run.v()));
+        quickest = largest_of(quickest, fastest(run.v()));
         ASSERT_TRUE(std::isfinite(quickest));
         if (i == 70)
         {
@@ -198,7 +199,7 @@ TEST_F(Penalty, ExplicitBodyRestsOnSprings)
     for (int i = 0; i < 400; ++i)
     {
         run.steps(1);
-        deepest = std::min(deepest, lowest(run.x("Body/Skin/points")));
+        deepest = smallest_of(deepest, lowest(run.x("Body/Skin/points")));
     }
     std::printf("penalty, explicit: lowest point ever %.3f mm, at the end %.3f mm, fastest %.2g m/s\n", 1e3 * deepest,
                 1e3 * lowest(run.x()), fastest(run.v()));
@@ -220,7 +221,7 @@ TEST_F(Penalty, StockSolverRestsOnSprings)
     for (int i = 0; i < 400; ++i)
     {
         run.steps(1);
-        deepest = std::min(deepest, lowest(run.x("Body/Skin/points")));
+        deepest = smallest_of(deepest, lowest(run.x("Body/Skin/points")));
     }
     std::printf("penalty, stock: lowest point ever %.3f mm, at the end %.3f mm, fastest %.2g m/s\n", 1e3 * deepest,
                 1e3 * lowest(run.x()), fastest(run.v()));

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "support/fold.h"
+
 using namespace scene;
 
 namespace
@@ -39,7 +41,7 @@ public:
         {
             auto n = sofa::type::cross(x[t[1]] - x[t[0]], x[t[2]] - x[t[0]]);
             n.normalize();
-            out = std::max(out, double(n * (p - x[t[0]])));
+            out = largest_of(out, double(n * (p - x[t[0]])));
         }
         return -out;
     }
@@ -74,26 +76,26 @@ TEST_P(Liver, FloorAndMovingTool)
         run.steps(1);
         for (const auto& p : run.x("Body/Skin/points"))
         {
-            through = std::max(through, floor - double(p[1]));
-            inside = std::max(inside, ball.depth(p));
+            through = largest_of(through, floor - double(p[1]));
+            inside = largest_of(inside, ball.depth(p));
         }
-        through = std::max(through, inside);
-        touched = std::max(touched, inside);
+        through = largest_of(through, inside);
+        touched = largest_of(touched, inside);
         double speed = 0.0;
         for (const auto& v : run.v())
-            speed = std::max(speed, double(v.norm()));
+            speed = largest_of(speed, double(v.norm()));
         ASSERT_TRUE(std::isfinite(speed)) << "step " << i;
-        quickest = std::max(quickest, speed);
+        quickest = largest_of(quickest, speed);
         if (i == 195)
             before = number(run, "activeDofs");
         if (i > 400 && i < 700)
-            pressed = std::max(pressed, number(run, "activeDofs"));
+            pressed = largest_of(pressed, number(run, "activeDofs"));
         if (i == 2000)
             after = number(run, "activeDofs");
     }
     double last = 0.0;
     for (const auto& v : run.v())
-        last = std::max(last, double(v.norm()));
+        last = largest_of(last, double(v.norm()));
     std::printf("%s: nearest to a surface %.3f mm, fastest point %.2f m/s, at the end %.2g m/s, active coefficients %g "
                 "before, %g under, "
                 "%g after the tool; %g refinements, %g coarsenings\n",

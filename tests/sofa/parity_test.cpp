@@ -14,6 +14,8 @@ extern "C"
 #include <filesystem>
 #include <fstream>
 
+#include "support/fold.h"
+
 using namespace scene;
 
 namespace
@@ -61,7 +63,7 @@ double difference(PliScene* host, Scene& sofa, int* compared, std::string* where
         EXPECT_EQ(x.size(), mech->count) << name;
         double size = 0.0;
         for (std::size_t p = 1; p < x.size(); ++p)
-            size = std::max(size, double((x[p] - x[0]).norm()));
+            size = largest_of(size, double((x[p] - x[0]).norm()));
         for (std::size_t p = 0; p < x.size() && p < mech->count; ++p)
         {
             const double d = (x[p] - Vec3Types::Coord(mech->x[3 * p], mech->x[3 * p + 1], mech->x[3 * p + 2])).norm()

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+#include "support/fold.h"
+
 namespace scene
 {
 using Vec3Types = sofa::defaulttype::Vec3Types;
@@ -167,7 +169,7 @@ inline double distance(const VecCoord& a, const VecCoord& b)
 {
     double most = a.size() == b.size() ? 0.0 : INFINITY;
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-        most = std::max(most, double((a[i] - b[i]).norm()));
+        most = largest_of(most, double((a[i] - b[i]).norm()));
     return most;
 }
 

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <random>
 
+#include "support/fold.h"
+
 using sofa::core::objectmodel::Data;
 using namespace scene;
 
@@ -126,8 +128,8 @@ TEST_P(Stages, StiffnessIsTheDerivativeOfTheForce)
     double error = 0.0, size = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i)
     {
-        error = std::max(error, double((df[i] - (fp[i] - fm[i]) / (2 * h)).norm()));
-        size = std::max(size, double(df[i].norm()));
+        error = largest_of(error, double((df[i] - (fp[i] - fm[i]) / (2 * h)).norm()));
+        size = largest_of(size, double(df[i].norm()));
     }
     EXPECT_LT(error, (exact ? 1e-5 : 1e-2) * size);
 
@@ -143,9 +145,9 @@ TEST_P(Stages, StiffnessIsTheDerivativeOfTheForce)
         for (int j = 0; j < k.colSize(); ++j)
         {
             sum += k.element(i, j) * direction[std::size_t(j / 3)][j % 3];
-            skew = std::max(skew, std::abs(k.element(i, j) - k.element(j, i)));
+            skew = largest_of(skew, std::abs(k.element(i, j) - k.element(j, i)));
         }
-        most = std::max(most, std::abs(sum - df[std::size_t(i / 3)][i % 3]));
+        most = largest_of(most, std::abs(sum - df[std::size_t(i / 3)][i % 3]));
     }
     EXPECT_LT(most, 1e-10 * size);
     EXPECT_LT(skew, 1e-8 * size);

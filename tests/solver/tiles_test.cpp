@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "support/fold.h"
+
 extern "C" {
 #include "base/hash.h"
 #include "solver/tiles.h"
@@ -80,7 +82,7 @@ TEST(Tiles, SolveAnyPatternDefiniteOrNot)
                 ASSERT_EQ(PLI_OK, pli_tiles_factor(p.m));
                 const Vec y = p.solve(b);
                 double worst = 0.0;
-                for (size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::fabs(x[i] - y[i]));
+                for (size_t i = 0; i < x.size(); ++i) worst = largest_of(worst, std::fabs(x[i] - y[i]));
                 EXPECT_LT(worst, shift > 10.0 ? 1e-12 : 1e-6) << n << " " << piece;
                 if (shift > 10.0) {
                     EXPECT_EQ(p.m->negative, 0u);

@@ -19,6 +19,7 @@
 
 #include "viewer/recording.h"
 #include "viewer/window.h"
+#include "support/fold.h"
 
 using namespace viewer;
 
@@ -243,7 +244,7 @@ TEST_F(ViewerTest, SliderChangesTheBodyWhileItRuns)
     auto lowest = [&] {
         const SnapshotPtr now = shot();
         float y = 1;
-        for (size_t i = 1; i < now->bodies[0].points.size(); i += 3) y = std::min(y, now->bodies[0].points[i]);
+        for (size_t i = 1; i < now->bodies[0].points.size(); i += 3) y = smallest_of(y, now->bodies[0].points[i]);
         return y;
     };
     window->session()->playUntil(60);

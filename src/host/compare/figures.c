@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/vec.h"
 
 PliBalance pli_balance_begin(const PliRun *run)
@@ -22,8 +23,8 @@ double pli_balance_energy(PliBalance *b, const PliEnergy *e, double work)
     const double total = e->elastic + e->kinetic + e->gravity;
     if (!b->begun) b->start_energy = total;
     const double gained = total - b->start_energy - work;
-    b->most_gained = fmax(b->most_gained, gained);
-    b->most_lost = fmax(b->most_lost, -gained);
+    b->most_gained = pli_max(b->most_gained, gained);
+    b->most_lost = pli_max(b->most_lost, -gained);
     return gained;
 }
 
@@ -36,15 +37,15 @@ void pli_balance_momentum(PliBalance *b, const PliEnergy *e, const double impuls
     v3_sub(miss, e->momentum, b->start_momentum);
     v3_sub(miss, miss, impulse);
     v3_madd(miss, -e->mass * time, b->gravity);
-    b->largest_miss = fmax(b->largest_miss, v3_norm(miss));
-    b->largest_kinetic = fmax(b->largest_kinetic, e->kinetic);
+    b->largest_miss = pli_max(b->largest_miss, v3_norm(miss));
+    b->largest_kinetic = pli_max(b->largest_kinetic, e->kinetic);
 }
 
 void pli_balance_end(const PliBalance *b, PliOutcome *o)
 {
     o->energy_loss = b->known ? b->most_lost : NAN;
     // where something dissipates, only energy out of nowhere is a fault; where nothing does, a loss is one too
-    o->energy_drift = !b->known ? NAN : b->conservative ? fmax(b->most_gained, b->most_lost) : b->most_gained;
+    o->energy_drift = !b->known ? NAN : b->conservative ? pli_max(b->most_gained, b->most_lost) : b->most_gained;
     const double scale = sqrt(2.0 * b->mass * b->largest_kinetic);
     o->momentum_drift = !b->free || !b->known ? NAN : scale > 0.0 ? b->largest_miss / scale : 0.0;
 }
@@ -78,7 +79,7 @@ double pli_figure_displacement(const double *surface, PliIndex samples, const do
 {
     double largest = 0.0;
     for (size_t s = 0; s < samples; ++s)
-        largest = fmax(largest, pli_gap(surface + 3 * s * count, rest, NULL, count).max);
+        largest = pli_max(largest, pli_gap(surface + 3 * s * count, rest, NULL, count).max);
     return largest;
 }
 
@@ -107,7 +108,7 @@ static double root_mean_square(const double *value, size_t count, bool skip_zero
 static double largest_of(const double *value, size_t count)
 {
     double largest = 0.0;
-    for (size_t k = 0; k < count; ++k) largest = fmax(largest, value[k]);
+    for (size_t k = 0; k < count; ++k) largest = pli_max(largest, value[k]);
     return largest;
 }
 
@@ -116,8 +117,8 @@ static void figure_dofs(PliOutcome *o)
     o->dofs_min = o->steps > 0 ? INFINITY : 0.0;
     for (PliIndex k = 0; k < o->steps; ++k) {
         o->dofs_mean += o->active[k];
-        o->dofs_max = fmax(o->dofs_max, o->active[k]);
-        o->dofs_min = fmin(o->dofs_min, o->active[k]);
+        o->dofs_max = pli_max(o->dofs_max, o->active[k]);
+        o->dofs_min = pli_min(o->dofs_min, o->active[k]);
     }
     if (o->steps > 0) o->dofs_mean /= o->steps;
 }
@@ -147,9 +148,9 @@ PliStatus pli_figures(PliComparison *c, double largest)
     const bool good = cost && error && best;
     c->largest_displacement = largest;
     for (PliIndex s = 0; s < reference->samples; ++s)
-        c->energy_scale = fmax(c->energy_scale, reference->elastic[s] + reference->kinetic[s]);
+        c->energy_scale = pli_max(c->energy_scale, reference->elastic[s] + reference->kinetic[s]);
     for (size_t k = 0; k < (size_t)reference->steps * (size_t)reference->tool_count; ++k)
-        c->force_scale = fmax(c->force_scale, v3_norm(reference->force + 3 * k));
+        c->force_scale = pli_max(c->force_scale, v3_norm(reference->force + 3 * k));
     const double per_joule = c->energy_scale > 0.0 ? 1.0 / c->energy_scale : 0.0;
     for (int k = 0; good && k < c->count; ++k) {
         PliOutcome *o = &c->outcome[k];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/vec.h"
 
 PliGap pli_gap(const double *a, const double *b, const double *weight, PliIndex count)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "support/fold.h"
+
 extern "C" {
 #include "base/hash.h"
 #include "scheme/frames/dag.h"
@@ -76,7 +78,7 @@ struct Line {
 double largest(const Vec &a, const Vec &b)
 {
     double m = 0.0;
-    for (size_t i = 0; i < a.size(); ++i) m = std::max(m, std::fabs(a[i] - b[i]));
+    for (size_t i = 0; i < a.size(); ++i) m = largest_of(m, std::fabs(a[i] - b[i]));
     return m;
 }
 
@@ -130,7 +132,7 @@ TEST(Dag, GoingPassiveMovesNothing)
         pli_dag_refresh(line.g);
         Vec after = u;
         pli_dag_spread(line.g, after.data());
-        worst = std::max(worst, largest(u, after));
+        worst = largest_of(worst, largest(u, after));
         // and the offsets turn with the parents
         const double c = std::cos(1.3), s = std::sin(1.3), r[9] = { c, -s, 0, s, c, 0, 0, 0, 1 }, t[3] = { 5, 1, 2 };
         Vec turned = Line::moved(u, r, t), again = turned;

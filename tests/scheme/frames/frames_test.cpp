@@ -11,6 +11,7 @@ extern "C" {
 #include "scheme/frames/frames.h"
 }
 #include "support/bodies.h"
+#include "support/fold.h"
 
 namespace
 {
@@ -51,7 +52,7 @@ void turn(const Vec &from, Vec &to, const double a[9], const double t[3])
 double distance(const Vec &a, const Vec &b)
 {
     double most = 0;
-    for (size_t k = 0; k < a.size(); ++k) most = std::max(most, std::fabs(a[k] - b[k]));
+    for (size_t k = 0; k < a.size(); ++k) most = largest_of(most, std::fabs(a[k] - b[k]));
     return most;
 }
 
@@ -224,8 +225,8 @@ TEST(Frames, KeyFramesDriveTheOthers)
         // the key frame is shaken up and down by an animation
         s.v[12 * key + 10] = k < 100 ? 0.5 * std::cos(0.1 * k) : 0.0;
         ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
-        active = std::max(active, pli_frames_info(b.get()).active);
-        most = std::max(most, std::fabs((s.x[12 * tip + 10] - s.x[12 * key + 10])));
+        active = largest_of(active, pli_frames_info(b.get()).active);
+        most = largest_of(most, std::fabs((s.x[12 * tip + 10] - s.x[12 * key + 10])));
     }
     EXPECT_GT(active, 3u);
     EXPECT_GT(most, 0.005); // the far end lags behind: secondary motion
@@ -276,7 +277,7 @@ TEST(Frames, IterationsAndFactorsAgree)
         pli_body_skin_positions(b.get(), s.x.data(), end[k].data());
     }
     double worst = 0;
-    for (size_t i = 0; i < end[0].size(); ++i) worst = std::max(worst, std::fabs(end[0][i] - end[1][i]));
+    for (size_t i = 0; i < end[0].size(); ++i) worst = largest_of(worst, std::fabs(end[0][i] - end[1][i]));
     EXPECT_LT(worst, 1e-7);
 }
 

@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "support/bodies.h"
 #include "support/fixture.h"
+#include "support/fold.h"
+
 extern "C" {
 #include "body/body.h"
 #include "scheme/tetlod/tetlod.h"
@@ -147,7 +149,7 @@ TEST(TetLod, AUniformLevelMovesLikeFem)
             for (int k = 0; k < 3; ++k) {
                 // level 0 has the masses of the finest nodes, not its own: it only has to stay close
                 EXPECT_NEAR(s.x[3 * active.dof[i] + k], sf.x[3 * i + k], level == 1 ? 1e-11 : 0.05);
-                moved = std::fmax(moved, std::fabs(sf.x[3 * i + k] - pli_body_rest(fem.get())[3 * i + k]));
+                moved = largest_of(moved, std::fabs(sf.x[3 * i + k] - pli_body_rest(fem.get())[3 * i + k]));
             }
         EXPECT_GT(moved, 0.1);
     }
@@ -209,9 +211,9 @@ double ghost_force(PliCoupling coupling, int ramp, bool fit)
     for (size_t i = 0; i < interior.size(); ++i) {
         if (!interior[i]) continue;
         count++;
-        most =
-            std::fmax(most, std::sqrt(f[3 * i] * f[3 * i] + f[3 * i + 1] * f[3 * i + 1] + f[3 * i + 2] * f[3 * i + 2]) /
-                                (stress * t->h->size[i] * t->h->size[i]));
+        most = largest_of(most,
+                          std::sqrt(f[3 * i] * f[3 * i] + f[3 * i + 1] * f[3 * i + 1] + f[3 * i + 2] * f[3 * i + 2]) /
+                              (stress * t->h->size[i] * t->h->size[i]));
     }
     EXPECT_GT(count, 20);
     return most;
@@ -369,7 +371,7 @@ TEST(TetLod, AClampHoldsSlavesToo)
         for (int c = 0; c < 3; ++c) {
             EXPECT_EQ(system->x[3 * at + c], rest[c]);
             EXPECT_EQ(s.x[3 * dof[at] + c], rest[c]);
-            would_move = std::fmax(would_move, std::fabs(follow[c] - rest[c]));
+            would_move = largest_of(would_move, std::fabs(follow[c] - rest[c]));
         }
     }
     EXPECT_GT(would_move, 1e-4);
@@ -413,7 +415,7 @@ TEST(TetLod, MixedLevelsDoNotGainEnergyBetweenEvents)
         substeps += info.substeps;
         const PliEnergy e = pli_body_energy(b.get(), s.x.data(), s.v.data());
         const double drift = (e.elastic + e.kinetic) / first.kinetic - 1.0;
-        worst = std::fmax(worst, std::fabs(drift));
+        worst = largest_of(worst, std::fabs(drift));
         if (substeps > 18000) mean += drift, samples++;
     }
     EXPECT_LT(std::fabs(mean / samples), 5e-3); // symplectic: it oscillates, and does not drift
@@ -494,11 +496,11 @@ TEST(TetLod, CarriedFixedNodesComeBack)
     PliIndex most = 0;
     double peak = 0.0, farthest = 0.0, away = 0.0;
     for (int i = 0; i < 240; ++i) {
-        peak = std::fmax(peak, pli_body_energy(b.get(), s.x.data(), s.v.data()).elastic);
+        peak = largest_of(peak, pli_body_energy(b.get(), s.x.data(), s.v.data()).elastic);
         tool.velocity[1] = i < 30 ? -0.5 : i < 60 ? 3.0 : 0.0;
         ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
         tool.position[1] += 0.01 * tool.velocity[1];
-        most = std::max(most, pli_body_active(b.get()).count);
+        most = largest_of(most, pli_body_active(b.get()).count);
         // what nothing live touches is where the host has it; what became live where it was carried is on its way back
         away = 0.0;
         for (PliIndex k : fixed)
@@ -506,9 +508,9 @@ TEST(TetLod, CarriedFixedNodesComeBack)
                 const double off = std::fabs(s.x[3 * k + c] - pli_body_rest(b.get())[3 * k + c]);
                 ASSERT_TRUE(off < 1e-15 || pli_body_is_live(b.get(), k)) << "step " << i << ", node " << k;
                 ASSERT_EQ(s.v[3 * k + c], 0.0);
-                away = std::fmax(away, off);
+                away = largest_of(away, off);
             }
-        farthest = std::fmax(farthest, away);
+        farthest = largest_of(farthest, away);
     }
     EXPECT_LT(farthest, 0.02);
     EXPECT_LT(away, 1e-9) << "carried nodes are back in their place";
@@ -558,7 +560,7 @@ TEST(TetLod, EveryCriterionRefinesWhereItSays)
             const double *p = pli_body_rest(b.get()) + 3 * active.dof[i];
             const double r = std::sqrt(std::pow(p[0] - 1, 2) + std::pow(p[1] - 1, 2) + std::pow(p[2] - 1, 2));
             double &nearest = pli_body_dof_level(b.get())[active.dof[i]] ? nearest_fine : nearest_coarse;
-            nearest = std::fmin(nearest, r);
+            nearest = smallest_of(nearest, r);
             fine += pli_body_dof_level(b.get())[active.dof[i]];
         }
         EXPECT_GT(fine, 3) << kind;
@@ -661,7 +663,7 @@ TEST(TetLod, SubstepsShortenWhileSpeedsChangeFast)
     const int quiet = pli_body_step(b.get(), &s.view, 0.01).substeps;
     spin(s);
     int most = 0;
-    for (int i = 0; i < 20; ++i) most = std::max(most, pli_body_step(b.get(), &s.view, 0.01).substeps);
+    for (int i = 0; i < 20; ++i) most = largest_of(most, pli_body_step(b.get(), &s.view, 0.01).substeps);
     EXPECT_GT(most, quiet);
     EXPECT_LE(most, 8 * quiet);
 }
@@ -772,7 +774,7 @@ TEST(TetLod, TheSkinDoesNotPopAtEvents)
         if (pli_body_adapt(b.get(), &s.view, 0.01)) {
             events++;
             pli_body_skin_positions(b.get(), s.x.data(), after.data());
-            for (size_t k = 0; k < before.size(); ++k) worst = std::fmax(worst, std::fabs(after[k] - before[k]));
+            for (size_t k = 0; k < before.size(); ++k) worst = largest_of(worst, std::fabs(after[k] - before[k]));
         }
         ASSERT_TRUE(pli_body_advance(b.get(), &s.view, 0.01).finite);
         tool.position[1] += tool.velocity[1] * 0.01;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "support/fold.h"
+
 extern "C" {
 #include "scheme/wavelet/lattice.h"
 #include "scheme/wavelet/lattice_shape.h"
@@ -130,7 +132,7 @@ TEST(Lattice, theInteriorMaskIsTheTensorProductOfOneFourSixFourOne)
                 const int at = int(std::lround(2 * flat->x[3 * i + d])) - 4 + 2;
                 expected *= at >= 0 && at < 5 ? mask[at] : 0.0;
             }
-            worst = std::fmax(worst, std::fabs(w - expected));
+            worst = largest_of(worst, std::fabs(w - expected));
             reached += w != 0.0;
         }
         EXPECT_LT(worst, 1e-15);
@@ -281,7 +283,7 @@ TEST(Lattice, cubesAroundASurfaceHoldAllOfIt)
     double lo[3] = { 9, 9, 9 }, hi[3] = { -9, -9, -9 };
     for (PliIndex v = 0; v < l->vertex_count; ++v)
         for (int d = 0; d < 3; ++d)
-            lo[d] = std::fmin(lo[d], l->x[3 * v + d]), hi[d] = std::fmax(hi[d], l->x[3 * v + d]);
+            lo[d] = smallest_of(lo[d], l->x[3 * v + d]), hi[d] = largest_of(hi[d], l->x[3 * v + d]);
     for (int d = 0; d < 3; ++d) {
         EXPECT_LE(lo[d], 1e-12);
         EXPECT_GE(hi[d], 1.0 + d - 1e-12);

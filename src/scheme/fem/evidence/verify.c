@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "evidence/equilibrium.h"
 #include "evidence/verify.h"
@@ -125,7 +126,7 @@ static void patch(PliVerifyResult *r, PliLaw law)
         for (size_t i = 0; i < g.count; ++i) {
             double wanted[3];
             m3_apply(wanted, F, g.rest + 3 * i);
-            error = fmax(error, v3_distance(wanted, g.x + 3 * i));
+            error = pli_max(error, v3_distance(wanted, g.x + 3 * i));
         }
         pli_verify_note(r, "largest error of %zu interior points, per side of the cube", inside);
         pli_verify_at_most(r, 1e-10, error);
@@ -170,7 +171,7 @@ static bool stretch_to(double stretch, Stretch *out, PliVerifyResult *r)
         for (size_t i = 0; i < g.count; ++i) {
             if (g.rest[3 * i + 2] == 1.0)
                 out->stress -= g.f[3 * i + 2]; // rest area 1: what pulls the end is minus what it pulls back
-            if (g.rest[3 * i] == 1.0) out->side = fmax(out->side, g.x[3 * i]);
+            if (g.rest[3 * i] == 1.0) out->side = pli_max(out->side, g.x[3 * i]);
         }
     }
     rig_close(&g);
@@ -412,11 +413,11 @@ static void derivative(PliVerifyResult *r, PliLaw law, int order)
             memset(df, 0, 3 * g.count * sizeof *df);
             pli_body_add_dforce(g.body, d, 1.0, df);
             for (size_t i = 0; i < 3 * g.count; ++i) {
-                difference = fmax(difference, fabs((f2[i] - g.f[i]) / (2.0 * h) - df[i]));
-                size = fmax(size, fabs(df[i]));
+                difference = pli_max(difference, fabs((f2[i] - g.f[i]) / (2.0 * h) - df[i]));
+                size = pli_max(size, fabs(df[i]));
             }
         }
-        worst = fmax(worst, difference / size);
+        worst = pli_max(worst, difference / size);
     }
     pli_verify_note(r, "largest relative error in %d random directions, strained by 30 %%", DIRECTIONS);
     pli_verify_at_most(r, 1e-6, worst);
@@ -457,8 +458,8 @@ static void momentum(PliVerifyResult *r, PliLaw law, bool multirate, bool angula
     for (int k = 0; k < STEPS && finite; ++k) {
         finite = pli_body_step(g.body, &g.state, 0.002).finite;
         const PliEnergy now = pli_body_energy(g.body, g.x, g.v);
-        drift = fmax(drift, angular ? v3_distance(now.angular, start.angular) / v3_norm(start.angular)
-                                    : v3_distance(now.momentum, start.momentum) / v3_norm(start.momentum));
+        drift = pli_max(drift, angular ? v3_distance(now.angular, start.angular) / v3_norm(start.angular)
+                                       : v3_distance(now.momentum, start.momentum) / v3_norm(start.momentum));
     }
     pli_verify_note(r, "largest relative drift in %d steps%s", STEPS, multirate ? ", elements at their own rate" : "");
     pli_verify_at_most(r, 1e-10, finite ? drift : NAN);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/fold.h"
 #include "base/timer.h"
 #include "evidence/bench.h"
 #include "output/progress.h"
@@ -51,7 +52,7 @@ static double difference(const PliFrameRun *a, const PliFrameRun *b, double *lar
         for (int c = 0; c < 3; ++c)
             sum += (p[c] - q[c]) * (p[c] - q[c]), moved += (p[c] - r[c]) * (p[c] - r[c]),
                 mean[c] += (p[c] - q[c]) / a->points;
-        *largest = fmax(*largest, sqrt(moved));
+        *largest = pli_max(*largest, sqrt(moved));
     }
     *centre = sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
     return sqrt(sum / a->points);
@@ -76,7 +77,7 @@ static void nudge(PliFrameRun *run)
     uint64_t seed = 1;
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < run->dofs; i += 4)
-        low = fmin(low, run->x[3 * (i + 3)]), high = fmax(high, run->x[3 * (i + 3)]);
+        low = pli_min(low, run->x[3 * (i + 3)]), high = pli_max(high, run->x[3 * (i + 3)]);
     for (size_t i = 0; i < run->dofs; i += 4) // origins of the frames
         for (int c = 0; c < 3; ++c)
             run->x[3 * (i + 3) + (size_t)c] += 1e-6 * (high - low) * (2.0 * pli_random_unit(&seed) - 1.0);

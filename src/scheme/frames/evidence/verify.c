@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "evidence/equilibrium.h"
 #include "evidence/verify.h"
@@ -244,13 +245,13 @@ static bool run_cycle(Cycle *c, double threshold, PliVerifyResult *r)
         c->finite = pli_body_step(g.body, &g.state, dt).finite;
         const PliFramesInfo now = pli_frames_info(g.body);
         if (now.kinetic_jump > jump)
-            c->eta_ratio = fmax(c->eta_ratio, now.kinetic_jump / now.eta), jump = now.kinetic_jump;
+            c->eta_ratio = pli_max(c->eta_ratio, now.kinetic_jump / now.eta), jump = now.kinetic_jump;
         quiet = now.active == 1 ? quiet + 1 : 0;
         if (quiet > 60) break; // long enough for the polish
     }
     memcpy(g.f, g.x, 3 * g.count * sizeof *g.x);
     for (int h = 0; h < HOLD && c->finite; ++h) c->finite = pli_body_step(g.body, &g.state, dt).finite;
-    for (size_t i = 0; i < 3 * g.count; ++i) c->held_motion = fmax(c->held_motion, fabs(g.x[i] - g.f[i]));
+    for (size_t i = 0; i < 3 * g.count; ++i) c->held_motion = pli_max(c->held_motion, fabs(g.x[i] - g.f[i]));
     memset(g.f, 0, 3 * g.count * sizeof *g.f);
     c->held_tip = g.x[12 * (size_t)g.tip + 10];
     c->held_active = pli_frames_info(g.body).active;
@@ -263,7 +264,7 @@ static bool run_cycle(Cycle *c, double threshold, PliVerifyResult *r)
         const PliFramesInfo now = pli_frames_info(g.body);
         if (!c->woke && now.active > c->held_active) c->woke = h + 1;
         if (now.kinetic_jump > jump)
-            c->eta_ratio = fmax(c->eta_ratio, now.kinetic_jump / now.eta), jump = now.kinetic_jump;
+            c->eta_ratio = pli_max(c->eta_ratio, now.kinetic_jump / now.eta), jump = now.kinetic_jump;
         quiet = c->woke && now.active == 1 ? quiet + 1 : 0;
         if (quiet > 250) break; // what the polish moved fades from the skin in a few tenths of a second
     }
@@ -271,7 +272,7 @@ static bool run_cycle(Cycle *c, double threshold, PliVerifyResult *r)
     c->rest = skin && rest ? 0.0 : NAN;
     if (skin && rest) {
         pli_body_skin_positions(g.body, g.x, skin);
-        for (size_t i = 0; i < 3 * (size_t)points; ++i) c->rest = fmax(c->rest, fabs(skin[i] - rest[i]));
+        for (size_t i = 0; i < 3 * (size_t)points; ++i) c->rest = pli_max(c->rest, fabs(skin[i] - rest[i]));
     }
     PLI_FREE(&g.host, skin, 3 * (size_t)points);
     PLI_FREE(&g.host, rest, 3 * (size_t)points);
@@ -443,7 +444,7 @@ static void torque(PliVerifyResult *r)
             v3_add(sum, sum, arm);
             size += v3_norm(x + 3 * k) * v3_norm(g.v + 3 * k);
         }
-        worst = fmax(worst, v3_norm(sum) / size);
+        worst = pli_max(worst, v3_norm(sum) / size);
     }
     pli_verify_note(
         r,

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "evidence/assets.h"
 #include "evidence/bench.h"
@@ -168,7 +169,7 @@ static void run_pop(PliBench *b)
             const bool changed = pli_body_adapt(p.rig.body, &p.rig.state, dt);
             if (changed) pli_body_skin_positions(p.rig.body, p.rig.x, after);
             for (PliIndex i = 0; i < n && changed; ++i)
-                largest = fmax(largest, v3_distance(before + 3 * (size_t)i, after + 3 * (size_t)i));
+                largest = pli_max(largest, v3_distance(before + 3 * (size_t)i, after + 3 * (size_t)i));
             decisions += changed;
             good = pli_body_advance(p.rig.body, &p.rig.state, dt).finite;
             p.time += dt;

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "scheme/tetlod/evidence/rig.h"
 #include "evidence/verify.h"
@@ -60,10 +61,10 @@ static void measure_set(PliActiveSet *s, Tally *n)
         double x[3] = { 0.0, 0.0, 0.0 };
         for (PliIndex k = rows.first[p]; k < rows.first[p + 1]; ++k)
             v3_madd(x, rows.weight[k], h->x + 3 * (size_t)rows.column[k]);
-        n->affine = fmax(n->affine, v3_distance(x, h->x + 3 * (size_t)p) / size);
+        n->affine = pli_max(n->affine, v3_distance(x, h->x + 3 * (size_t)p) / size);
         if (s->state[p] == PLI_ACTIVE) mass += (double)s->mass[p] * h->unit;
     }
-    n->mass = fmax(n->mass, fabs(mass / h->volume - 1.0));
+    n->mass = pli_max(n->mass, fabs(mass / h->volume - 1.0));
 }
 
 /// Largest difference of a weight of W to those of a set made from the states alone.
@@ -79,7 +80,7 @@ static double difference_to_rebuild(PliActiveSet *s, PliActiveSet *fresh)
         if (s->row_count[p] != fresh->row_count[p]) return INFINITY;
         for (PliIndex k = 0; k < s->row_count[p]; ++k) {
             if (s->column[s->row_first[p] + k] != fresh->column[fresh->row_first[p] + k]) return INFINITY;
-            most = fmax(most, fabs(s->weight[s->row_first[p] + k] - fresh->weight[fresh->row_first[p] + k]));
+            most = pli_max(most, fabs(s->weight[s->row_first[p] + k] - fresh->weight[fresh->row_first[p] + k]));
         }
     }
     for (PliIndex t = 0; t < h->tet_count; ++t)
@@ -97,7 +98,7 @@ static void run_sequences(const PliLevels *h, PliActiveSet *s, PliActiveSet *fre
         pli_activeset_begin(s);
         PliError err = { PLI_OK, "" };
         measure_set(s, n);
-        n->unequal = fmax(n->unequal, difference_to_rebuild(s, fresh));
+        n->unequal = pli_max(n->unequal, difference_to_rebuild(s, fresh));
         if (pli_activeset_is_valid(s, &err)) continue;
         if (n->broken++ == 0) snprintf(n->first, sizeof n->first, "sequence %d: %.90s", q, err.text);
     }
@@ -196,7 +197,7 @@ static double ghost_force(PliVerifyResult *r, PliCoupling coupling, int ramp, bo
         const double stress = 0.1 * pli_body_def(g.body)->material.young;
         if (mark_interior(t, interior) > 20 && t->set->slave_count > 50) most = 0.0;
         for (size_t i = 0; i < g.count; ++i)
-            if (interior[i]) most = fmax(most, v3_norm(g.v + 3 * i) / (stress * t->h->size[i] * t->h->size[i]));
+            if (interior[i]) most = pli_max(most, v3_norm(g.v + 3 * i) / (stress * t->h->size[i] * t->h->size[i]));
     }
     PLI_FREE(&g.host, interior, g.count);
     pli_rig_close(&g);
@@ -276,9 +277,9 @@ static bool fly(PliVerifyResult *r, bool multirate, int steps, Flight *f)
     for (int k = 0; k < steps && f->finite; ++k) {
         f->finite = pli_body_step(g.body, &g.state, 0.01).finite;
         const PliEnergy now = pli_body_energy(g.body, g.x, g.v);
-        f->linear = fmax(f->linear, v3_distance(now.momentum, first.momentum) / v3_norm(first.momentum));
-        f->angular = fmax(f->angular, v3_distance(now.angular, first.angular) / v3_norm(first.angular));
-        f->mass = fmax(f->mass, fabs(now.mass / first.mass - 1.0));
+        f->linear = pli_max(f->linear, v3_distance(now.momentum, first.momentum) / v3_norm(first.momentum));
+        f->angular = pli_max(f->angular, v3_distance(now.angular, first.angular) / v3_norm(first.angular));
+        f->mass = pli_max(f->mass, fabs(now.mass / first.mass - 1.0));
     }
     f->stats = pli_body_stats(g.body);
     pli_rig_close(&g);
@@ -337,7 +338,7 @@ static void drift(PliVerifyResult *r, bool multirate)
         done += info.substeps;
         const PliEnergy now = pli_body_energy(g.body, g.x, g.v);
         const double change = (now.elastic + now.kinetic) / start - 1.0;
-        most = fmax(most, fabs(change));
+        most = pli_max(most, fabs(change));
         if (done < SUBSTEPS / 10) early += change, earlies++;
         if (done > SUBSTEPS - SUBSTEPS / 10) late += change, lates++;
     }
@@ -383,7 +384,7 @@ static double clamped_energy(PliVerifyResult *r, PliCoupling coupling, bool damp
         time += 0.02;
         const PliEnergy now = pli_body_energy(g.body, g.x, g.v);
         *end = (now.kinetic + now.elastic) / start;
-        most = fmax(most, *end);
+        most = pli_max(most, *end);
     }
     *reached = time / period;
     pli_rig_close(&g);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "scheme/tetlod/evidence/rig.h"
 #include "evidence/verify.h"
@@ -26,7 +27,7 @@ static Swing measure(const double *w, int count, double dt)
 {
     double mean = 0.0, low = w[0], high = w[0], first = NAN, last = NAN;
     int crossings = 0, side = 0;
-    for (int k = 0; k < count; ++k) mean += w[k] / count, low = fmin(low, w[k]), high = fmax(high, w[k]);
+    for (int k = 0; k < count; ++k) mean += w[k] / count, low = pli_min(low, w[k]), high = pli_max(high, w[k]);
     const double amplitude = 0.5 * (high - low);
     for (int k = 0; k < count; ++k) { // a crossing counts when it leaves a band of a fifth of the amplitude
         const double off = w[k] - mean;
@@ -161,7 +162,7 @@ static Swing springs(int size, int variant, PliError *err)
         for (PliIndex k = 0; k < count; ++k) {
             s[k].length = v3_distance(m->x + 3 * (size_t)s[k].a, m->x + 3 * (size_t)s[k].b);
             s[k].stiffness /= s[k].length * s[k].length;
-            stiffest = fmax(stiffest, s[k].stiffness / fmin(mass[s[k].a], mass[s[k].b]));
+            stiffest = pli_max(stiffest, s[k].stiffness / pli_min(mass[s[k].a], mass[s[k].b]));
         }
         const int substeps = (int)ceil(sample_step * sqrt(stiffest) * 4.0);
         const double h = sample_step / substeps;
@@ -208,7 +209,7 @@ static double spread_of(const double *value)
 {
     double low = value[0], high = value[0], sum = 0.0;
     for (int k = 0; k < VARIANTS; ++k)
-        low = fmin(low, value[k]), high = fmax(high, value[k]), sum += value[k] / VARIANTS;
+        low = pli_min(low, value[k]), high = pli_max(high, value[k]), sum += value[k] / VARIANTS;
     return (high - low) / sum;
 }
 
@@ -268,7 +269,7 @@ static void from_above(PliVerifyResult *r)
     if (!c) return;
     double ratio[SIZES], least = INFINITY;
     for (int s = 0; s < SIZES; ++s) ratio[s] = c->mean[s].frequency / c->reference.frequency;
-    for (int s = 0; s < SIZES; ++s) least = fmin(least, ratio[s] - (s + 1 < SIZES ? ratio[s + 1] : 1.0));
+    for (int s = 0; s < SIZES; ++s) least = pli_min(least, ratio[s] - (s + 1 < SIZES ? ratio[s + 1] : 1.0));
     const double steps[2] = { c->mean[1].amplitude / c->mean[0].amplitude,
                               c->mean[2].amplitude / c->mean[1].amplitude };
     pli_verify_note(r,
@@ -277,7 +278,8 @@ static void from_above(PliVerifyResult *r)
                     REFERENCE_CELLS, ratio[0], ratio[1], ratio[2], steps[0], steps[1],
                     c->reference.amplitude / c->mean[2].amplitude);
     pli_verify_at_least(
-        r, 0.0, fmin(least, fmin(steps[0], fmin(steps[1], c->reference.amplitude / c->mean[2].amplitude)) - 1.0));
+        r, 0.0,
+        pli_min(least, pli_min(steps[0], pli_min(steps[1], c->reference.amplitude / c->mean[2].amplitude)) - 1.0));
 }
 
 static void spring_scatter(PliVerifyResult *r)
@@ -285,7 +287,7 @@ static void spring_scatter(PliVerifyResult *r)
     const Cubes *c = cubes(r);
     if (!c) return;
     double least = INFINITY;
-    for (int s = 0; s < SIZES; ++s) least = fmin(least, c->spring_scatter[s] / c->scatter[s]);
+    for (int s = 0; s < SIZES; ++s) least = pli_min(least, c->spring_scatter[s] / c->scatter[s]);
     pli_verify_note(
         r,
         "scatter of the frequency over %d meshes, springs over elements; 27: %.3f %.3f, 57: %.3f %.3f, 135: %.3f %.3f",

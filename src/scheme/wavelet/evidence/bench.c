@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "evidence/bench.h"
 #include "scheme/wavelet/evidence/rig.h"
@@ -38,7 +39,7 @@ static bool run_grab(PliBench *b, PliWaveletLaw law, bool adaptive, PliLinearSol
     }
     bool good = true;
     for (int k = 0; k < steps && good; ++k) {
-        const double t = fmin(1.0, (k + 1.0) / DRAG), s = t * t * (3.0 - 2.0 * t),
+        const double t = pli_min(1.0, (k + 1.0) / DRAG), s = t * t * (3.0 - 2.0 * t),
                      shift[3] = { 0.1 * s, 0.0, 0.335 * s };
         wavelet_rig_move(&g, shift);
         const double start = pli_cpu_ms();
@@ -75,12 +76,12 @@ static void grab(PliBench *b, PliWaveletLaw law, int steps)
         for (int i = 0; i < PROBES; ++i) {
             const double p[3] = { 5.0 * (i % 9) / 8.0, 5.0 * (i / 9 % 9) / 8.0, i / 81 },
                          off = v3_distance(full.probe[k][i], few.probe[k][i]);
-            size = fmax(size, v3_distance(p, full.probe[k][i]));
-            worst = fmax(worst, off);
-            if (k == steps / 10 - 1) end = fmax(end, off);
+            size = pli_max(size, v3_distance(p, full.probe[k][i]));
+            worst = pli_max(worst, off);
+            if (k == steps / 10 - 1) end = pli_max(end, off);
         }
     const double ms = full.ms / (steps - 1), other = rival.ms / (look - 1);
-    pli_bench_report(b, "speedup", fmin(ms, other) / (few.ms / steps), "");
+    pli_bench_report(b, "speedup", pli_min(ms, other) / (few.ms / steps), "");
     if (steps > DRAG) pli_bench_report(b, "speedup_held", full.hold_ms / few.hold_ms, "");
     pli_bench_report(b, "error_end", 100.0 * end / size, "% of the largest displacement");
     pli_bench_report(b, "error_worst", 100.0 * worst / size, "% of the largest displacement");

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/fold.h"
 #include "base/vec.h"
 #include "evidence/verify.h"
 #include "scheme/wavelet/evidence/rig.h"
@@ -53,15 +54,15 @@ static void interior_mask(PliVerifyResult *r)
                 const long at = lround(2.0 * flat->x[3 * (size_t)i + (size_t)d]) - 2;
                 expected *= at >= 0 && at < 5 ? mask[at] : 0.0;
             }
-            worst = fmax(worst, fabs(w - expected));
-            sums = fmax(sums, fabs(sum - 1.0));
+            worst = pli_max(worst, fabs(w - expected));
+            sums = pli_max(sums, fabs(sum - 1.0));
         }
         pli_transfer_destroy(rows);
         pli_lattice_destroy(l);
         pli_lattice_destroy(fine);
         pli_lattice_destroy(flat);
     }
-    pli_verify_at_most(r, 1e-14, fmax(worst, sums));
+    pli_verify_at_most(r, 1e-14, pli_max(worst, sums));
     pli_verify_note(r, "mask of an inner vertex against the tensor product of (1 4 6 4 1)/8, and sums of rows");
 }
 
@@ -116,7 +117,7 @@ static void patch(PliVerifyResult *r)
     double inner = 0.0, outer = 0.0;
     for (PliIndex a = 0; a < s->count; ++a) {
         double *to = s->level[s->dof_level[a]].lattice->vertex_outer[a] ? &outer : &inner;
-        *to = fmax(*to, v3_norm(g.f + 3 * (size_t)a));
+        *to = pli_max(*to, v3_norm(g.f + 3 * (size_t)a));
     }
     pli_verify_at_most(r, 1e-10, inner / outer);
     pli_verify_note(r, "sheared box, all %u functions on, affine state: forces on inner functions over the largest",
@@ -137,7 +138,7 @@ static void round_trip(PliVerifyResult *r)
         for (size_t i = 0; i < n; ++i) fine[i] = pli_random_unit(&seed) - 0.5;
         (void)pli_wavelet_analyse(g.body, fine, g.x, NULL);
         pli_wavelet_synthesise(g.body, g.x, back);
-        for (size_t i = 0; i < n; ++i) worst = fmax(worst, fabs(back[i] - fine[i]));
+        for (size_t i = 0; i < n; ++i) worst = pli_max(worst, fabs(back[i] - fine[i]));
     }
     pli_verify_at_most(r, 1e-12, worst);
     pli_verify_note(r, "%zu random vertices of a smooth bar, to coefficients of three levels and back", n / 3);
@@ -185,7 +186,7 @@ static void force_is_gradient(PliVerifyResult *r)
         memset(g.f, 0, 3 * g.count * sizeof *g.f);
         pli_body_add_force(g.body, g.x, NULL, g.f);
         double size = 0.0;
-        for (size_t i = 0; i < 3 * (size_t)n; ++i) size = fmax(size, fabs(g.f[i]));
+        for (size_t i = 0; i < 3 * (size_t)n; ++i) size = pli_max(size, fabs(g.f[i]));
         for (int k = 0; k < 40; ++k) {
             const size_t i = pli_random(&seed) % (3 * (size_t)n);
             const double keep = g.x[i], h = 1e-5;
@@ -194,7 +195,7 @@ static void force_is_gradient(PliVerifyResult *r)
             g.x[i] = keep - h;
             const double down = pli_body_energy(g.body, g.x, NULL).elastic;
             g.x[i] = keep;
-            worst = fmax(worst, fabs(g.f[i] + (up - down) / (2.0 * h)) / size);
+            worst = pli_max(worst, fabs(g.f[i] + (up - down) / (2.0 * h)) / size);
         }
         wavelet_rig_close(&g);
     }
@@ -239,7 +240,7 @@ static void turned_block_has_no_force(PliVerifyResult *r)
     for (size_t i = 0; i < g.count; ++i) m3_apply(g.x + 3 * i, R, pli_body_rest(g.body) + 3 * i);
     pli_body_add_force(g.body, g.x, NULL, g.f);
     double worst = 0.0;
-    for (size_t i = 0; i < 3 * g.count; ++i) worst = fmax(worst, fabs(g.f[i]));
+    for (size_t i = 0; i < 3 * g.count; ++i) worst = pli_max(worst, fabs(g.f[i]));
     pli_verify_at_most(r, 1e-9, worst / 1e5);
     pli_verify_note(r, "quasi-linear forces of a block turned by 143 degrees, over E h^2");
     wavelet_rig_close(&g);
@@ -364,7 +365,8 @@ static void grab_error(PliVerifyResult *r)
         wavelet_rig_close(&full);
         return;
     }
-    for (int i = 0; i < PROBES; ++i) size = fmax(size, v3_norm(a[i])), worst = fmax(worst, v3_distance(a[i], b[i]));
+    for (int i = 0; i < PROBES; ++i)
+        size = pli_max(size, v3_norm(a[i])), worst = pli_max(worst, v3_distance(a[i], b[i]));
     const PliWaveletInfo w = pli_wavelet_info(few.body);
     const double entries = (double)w.full_entries / (double)w.matrix_entries;
     pli_verify_at_most(r, 2.0, entries >= 5.0 ? 100.0 * worst / size : INFINITY);
@@ -391,7 +393,7 @@ static double jump_of(PliWaveletTransition transition, double h, PliVerifyResult
     const size_t bytes = 3 * g.count * sizeof *g.x;
     const int drag = (int)lround(1.0 / h);
     for (int k = 0; k < 2 * drag; ++k) {
-        const double t = fmin(1.0, (k + 1.0) / drag),
+        const double t = pli_min(1.0, (k + 1.0) / drag),
                      shift[3] = { 0, 0.5 * t * t * (3.0 - 2.0 * t), 0 }; // a hand starts and stops softly
         for (int side = 0; side < 2; ++side) {
             WaveletRig *q = side ? &twin : &g;
@@ -405,11 +407,11 @@ static double jump_of(PliWaveletTransition transition, double h, PliVerifyResult
         if (!info.finite) return NAN;
         const double *x = g.x;
         for (size_t i = 3 * (size_t)pli_wavelet_vertex_count(g.body); i < 3 * g.count; ++i)
-            fastest = fmax(fastest, fabs(g.v[i]));
+            fastest = pli_max(fastest, fabs(g.v[i]));
         if (info.refined + info.coarsened == 0) continue;
         if (!pli_body_advance(twin.body, &twin.state, h).finite) return NAN;
         for (size_t i = (size_t)pli_wavelet_vertex_count(g.body); i < g.count; ++i)
-            jump = fmax(jump, v3_distance(x + 3 * i, twin.x + 3 * i) / h);
+            jump = pli_max(jump, v3_distance(x + 3 * i, twin.x + 3 * i) / h);
     }
     wavelet_rig_close(&g);
     wavelet_rig_close(&twin);
