@@ -1,7 +1,8 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Which frames are active. A candidate is judged by the kinetic energy of the difference between the velocity it gets as a
 // passive frame and the one it would get by itself, predicted explicitly from forces and masses gathered on it:
-//   d = dt M^-1 (f - M a),   mu = d^T M d / 2,   a the acceleration of the last step.
+//   d = tau M^-1 (f - M a),   mu = d^T M d / 2,   a the acceleration of the last step, tau the time until the next decision,
+// so that the verdict does not depend on the time step.
 // Gathered, because the forces of its own balanced descendants would look unbalanced; explicit, because a block-implicit
 // prediction never activates enough.
 #include <math.h>
@@ -11,6 +12,11 @@
 #include "base/timer.h"
 #include "base/vec.h"
 #include "scheme/frames/frames.h"
+
+static const double FORESIGHT = 0.01; ///< s, tau where decisions fall in every step
+static const double MEMORY = 1.0;     ///< s, after which a blow counts for a third of its kinetic energy
+/// m/s over the size of the body: motion slower than this counts as none, whatever else moved.
+static const double STILLNESS = 1e-5;
 
 PliStatus pli_frames_adapt_create(PliFrames *s)
 {
@@ -362,7 +368,8 @@ static double predicted_energy(const PliFrames *s, PliIndex i, const double *sli
         double x[4];
         for (size_t c = 0; c < 4; ++c) x[c] = s->push[12 * (size_t)i + 3 * c + a];
         solve4(factor, x);
-        for (size_t c = 0; c < 4; ++c) d[3 * c + a] = (slip ? slip[3 * c + a] : 0.0) - s->predicted_dt * x[c];
+        for (size_t c = 0; c < 4; ++c)
+            d[3 * c + a] = s->foresight * ((slip ? slip[3 * c + a] : 0.0) / s->predicted_dt - x[c]);
     }
     return energy_of(m, d);
 }
@@ -456,6 +463,7 @@ static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, c
 
 // ---- changing --------------------------------------------------------------------------------------------------------------
 
+// Kinetic energy of the active frames.
 static double kinetic_energy(const PliFrames *s, const double *v)
 {
     double sum = 0.0;
@@ -466,6 +474,36 @@ static double kinetic_energy(const PliFrames *s, const double *v)
         sum += v3_dot(p, v + 3 * (size_t)s->active[i]);
     }
     return 0.5 * sum;
+}
+
+PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, const double *v)
+{
+    PliRigidMotion r = { 0 };
+    double *angular = r.angular, second[9] = { 0.0 };
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const double *xi = x + 3 * (size_t)s->active[i];
+        v3_madd(r.centre, s->cut_load[i] / s->mass->total, xi);
+        v3_madd(r.velocity, s->cut_load[i] / s->mass->total, v + 3 * (size_t)s->active[i]);
+        double p[3] = { 0.0, 0.0, 0.0 }, q[3] = { 0.0, 0.0, 0.0 }, l[3];
+        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
+            v3_madd(p, s->mass_value[k], v + 3 * (size_t)s->active[s->mass_column[k]]);
+            v3_madd(q, s->mass_value[k], x + 3 * (size_t)s->active[s->mass_column[k]]);
+        }
+        v3_cross(l, xi, p);
+        v3_add(angular, angular, l);
+        for (int a = 0; a < 3; ++a) v3_madd(second + 3 * a, xi[a], q);
+        r.kinetic += 0.5 * v3_dot(p, v + 3 * (size_t)s->active[i]);
+    }
+    // about the centre
+    double orbit[3], inertia[9];
+    v3_cross(orbit, r.centre, r.velocity);
+    v3_madd(angular, -s->mass->total, orbit);
+    for (int a = 0; a < 3; ++a) v3_madd(second + 3 * a, -s->mass->total * r.centre[a], r.centre);
+    const double trace = second[0] + second[4] + second[8];
+    for (int k = 0; k < 9; ++k) inertia[k] = (k % 4 == 0 ? trace : 0.0) - second[k];
+    if (m3_inverse(r.inverse_inertia, inertia) != 0.0) m3_apply(r.spin, r.inverse_inertia, angular);
+    r.inner = fmax(0.0, r.kinetic - 0.5 * s->mass->total * v3_dot(r.velocity, r.velocity));
+    return r;
 }
 
 static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
@@ -533,16 +571,18 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     const PliCriterionDef *c = &pli_body_def(body)->criterion;
     pli_dag_spread(s->dag, x);
     pli_dag_spread(s->dag, v);
-    const double kinetic = kinetic_energy(s, v);
-    s->peak_kinetic = fmax(s->peak_kinetic, kinetic);
-    // before anything has moved, energies far below what strains of 1e-4 hold count as nothing
-    const double least = 1e-9 * s->def.base.material.young * s->mass->total / s->def.base.material.density;
-    s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy : fmax(s->peak_kinetic, least));
+    // how fast the whole body goes does not count: the same vibration gets the same frames. Spin does: a step turns by an
+    // angle, and what that leaves unbalanced grows with it.
+    const double kinetic = pli_frames_rigid_motion(s, x, v).inner, slow = STILLNESS * s->voxels->extent;
+    s->peak_kinetic = fmax(s->peak_kinetic * exp(-dt / MEMORY), kinetic);
+    s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy
+                                                           : fmax(s->peak_kinetic, 0.5 * s->mass->total * slow * slow));
+    s->foresight = fmax(c->interval > 0.0 ? c->interval : FORESIGHT, dt);
     s->info.eta = s->eta;
     bool changed = false;
     s->time += dt;
     const bool first = s->predicted == 0;
-    bool due = first;
+    bool due = first, may_wake = true;
     if (s->predicted == s->dag->revision) {
         s->since_decision += dt;
         due = s->since_decision >= c->interval * (1.0 - 1e-9);
@@ -553,13 +593,13 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
             s->still = 0;
             s->polished = false;
         }
-        s->still++;
+        s->still += due;
         if (due) s->since_decision = 0.0;
     }
     if (s->count <= s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta &&
         s->still >= (PliIndex)c->hold + s->polish_wait) {
         s->polished = pli_frames_polish(s, body, x, v, dt);
-        due = false; // the velocities before are gone
+        may_wake = false; // the velocities before are gone
         // no equilibrium nearby: all frames move again; after several attempts, less and less often
         s->polish_failures = s->polished ? 0 : s->polish_failures + 1;
         s->polish_wait = s->polish_failures < 5 ? 0 : 2 * s->polish_wait + (PliIndex)c->hold;
@@ -567,7 +607,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         changed = true;
     }
     // regions: merge loosely where it is calm, go back where it is not
-    const bool look = s->still > 0 && s->still % ((PliIndex)c->hold + 1) == 0;
+    const bool look = due && s->still > 0 && s->still % ((PliIndex)c->hold + 1) == 0;
     if (!changed && pli_frames_update_front(s, x, v, dt, look)) {
         pli_body_recut(body);
         changed = true;
@@ -577,7 +617,8 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         pli_elastic_set_sample_s0(pli_body_system(body, &dof)->elastic, s->sample_s0);
     }
     gather(s, body, x, v, dt);
-    for (int level = 1; level < s->layout->level_count && due && must_wake(s, c, x, v, dt, first); ++level) {
+    // sleep falls at decisions, waking in any step: the first steps after a blow decide how a body moves
+    for (int level = 1; level < s->layout->level_count && may_wake && must_wake(s, c, x, v, dt, first); ++level) {
         apply_wishes(s, body, x, v);
         pli_body_recut(body);
         changed = true;

@@ -87,6 +87,7 @@ typedef struct PliFrames {
     uint8_t *wish;      ///< decision at hand, per frame
     uint64_t predicted; ///< revision of the graph the stored prediction belongs to, 0: none
     double predicted_dt;
+    double foresight; ///< s, over which forces are judged
     double peak_kinetic, eta, since_decision;
     double time;              ///< s since the start
     double peak_force;        ///< N, largest force of a merged region on its active frames
@@ -122,6 +123,15 @@ bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all);
 /// front changed; the cut arrays are up to date then, the active set is the same.
 bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, double dt, bool look);
 void pli_frames_add_rest_forces(const PliFrames *s, const double *x, double *hat); ///< on candidates, 4 Vec3 per frame
+/// The part of the active frames' motion that moves no two points against each other, and the energies.
+typedef struct PliRigidMotion {
+    double centre[3], velocity[3]; ///< m, m/s
+    double angular[3];             ///< kg m2/s, about the centre
+    double inverse_inertia[9];     ///< 1/(kg m2), 0: a body on one line
+    double spin[3];                ///< 1/s
+    double kinetic, inner;         ///< J, all of it and without that of the flight
+} PliRigidMotion;
+PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, const double *v); ///< adapt.c
 // frames_polish.c
 /// Towards equilibrium with all frames, then back to the root. False: none is near; all frames are active now.
 bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double dt);

@@ -2,9 +2,11 @@
 // A body that has collapsed to its root is near equilibrium, not in it: motion below the threshold was frozen. A few corrections
 // of the full model towards equilibrium, once per collapse, take the rest away: implicit steps so long that inertia does not
 // count, starting from no velocity, which is Newton's method on the static problem with whatever contact and load there is.
+// A body that nothing holds goes on as it went: with its momentum and its angular momentum.
 #include <math.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "scheme/frames/frames.h"
 
 static double largest_move(const PliFrames *s, const double *a, const double *b)
@@ -36,6 +38,25 @@ static void recut(PliFrames *s, PliBody *body, const double *x)
     pli_body_recut(body);
 }
 
+static bool is_held(const PliFrames *s)
+{
+    for (PliIndex i = 0; i < s->dof_count; ++i)
+        if (s->fixed[i]) return true;
+    return false;
+}
+
+// columns of a frame are directions, its origin is a place
+static void move_rigidly(const PliFrames *s, const PliRigidMotion *r, const double *x, double *v)
+{
+    for (PliIndex i = 0; i < s->dof_count; ++i) {
+        double arm[3], *vi = v + 3 * (size_t)i;
+        const bool is_place = i % 4 == 3;
+        for (int k = 0; k < 3; ++k) arm[k] = x[3 * (size_t)i + (size_t)k] - (is_place ? r->centre[k] : 0.0);
+        v3_cross(vi, r->spin, arm);
+        if (is_place) v3_add(vi, vi, r->velocity);
+    }
+}
+
 bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double dt)
 {
     enum { PASSES = 8 };
@@ -43,6 +64,8 @@ bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double
     const double size = s->voxels->extent, tau = fmax(10.0, 1e3 * dt);
     const size_t bytes = 3 * (size_t)s->dof_count * sizeof *x;
     double *start = s->momentum, *before = s->v_before; // both are free between steps
+    const bool held = is_held(s);
+    const PliRigidMotion was = pli_frames_rigid_motion(s, x, v);
     static const double origin[3] = { 0.0, 0.0, 0.0 };
     pli_body_before_event(body, x, origin, INFINITY);
     memcpy(start, x, bytes);
@@ -67,7 +90,6 @@ bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double
         }
         if (pass + 1 == PASSES) good = least < 1e-6 * size;
     }
-    memset(v, 0, bytes);
     if (good) {
         s->info.polishes++;
         collapse(s, x);
@@ -77,6 +99,14 @@ bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double
     }
     recut(s, body, x);
     pli_dag_spread(s->dag, x);
+    memset(v, 0, bytes);
+    if (!held) {
+        // the body has a slightly other shape and place now: what it carries on is momentum, not velocity
+        PliRigidMotion now = pli_frames_rigid_motion(s, x, v);
+        v3_copy(now.velocity, was.velocity);
+        m3_apply(now.spin, now.inverse_inertia, was.angular);
+        move_rigidly(s, &now, x, v);
+    }
     s->predicted = 0;
     return good;
 }

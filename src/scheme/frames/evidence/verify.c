@@ -366,6 +366,149 @@ static void split_jump(PliVerifyResult *r)
     pli_verify_at_most(r, 1e-3, c->info.split_jump);
 }
 
+// ---- what came before, and how long a step is ---------------------------------------------------------------------------------
+
+// Tip of a clamped beam under a force on its end after `seconds`, in steps of dt; before that a blow of as long as `blow`, s.
+static double tip_under_load(double threshold, double dt, double blow, double seconds, bool adapt, PliVerifyResult *r)
+{
+    Rig g;
+    PliFramesDef def = beam_def(9, 0.3);
+    def.base.rayleigh_stiffness = 0.05;
+    def.base.mass_damping = 1.0;
+    def.base.adapt = adapt;
+    def.base.criterion.threshold = threshold;
+    if (!rig_open(&g, def, true, false, r)) return NAN;
+    g.state.f_ext = g.f;
+    bool finite = true;
+    for (double t = 0.0; finite && t < seconds - 0.5 * dt; t += dt) {
+        memset(g.f, 0, 3 * g.count * sizeof *g.f);
+        load_face(&g, LENGTH - 1e-9, push_y, (t < blow ? 200.0 : 1.0) / (SIDE * SIDE));
+        finite = pli_body_step(g.body, &g.state, dt).finite;
+    }
+    const double tip = finite ? g.x[12 * (size_t)g.tip + 10] - 0.5 * SIDE : NAN;
+    rig_close(&g);
+    return tip;
+}
+
+static void forgets_a_blow(PliVerifyResult *r)
+{
+    const double full = tip_under_load(1e-3, 0.01, 0.0, 20.0, false, r),
+                 struck = tip_under_load(1e-3, 0.01, 0.1, 20.0, true, r);
+    pli_verify_note(r, "tip under 1 N, 20 s after a blow of 200 N and 0.1 s, over that of the full model without one");
+    pli_verify_within(r, 1.0, struck / full, 0.02);
+}
+
+static void same_in_short_steps(PliVerifyResult *r)
+{
+    const double full = tip_under_load(1e-3, 0.01, 0.0, 20.0, false, r),
+                 fine = tip_under_load(1e-3, 0.002, 0.0, 20.0, true, r);
+    pli_verify_note(r, "tip under 1 N in steps of 2 ms, over that of the full model in steps of 10 ms");
+    pli_verify_within(r, 1.0, fine / full, 0.02);
+}
+
+// A free beam drifts and turns slowly. Every six seconds three forces that add up to nothing bend it, frames wake, it vibrates, comes
+// to rest and is polished. What changes of its momentum in all, and of its angular momentum by events, over what there is (steps are
+// implicit, and damp turning a little).
+typedef struct Drift {
+    double linear, angular;
+    PliIndex on, off, polishes;
+} Drift;
+
+static void drift(Drift *d, PliVerifyResult *r)
+{
+    Rig g;
+    PliFramesDef def = beam_def(9, 0.3);
+    def.base.rayleigh_stiffness = 0.2;
+    *d = (Drift){ NAN, NAN, 0, 0, 0 };
+    if (!rig_open(&g, def, false, false, r)) return;
+    for (size_t i = 0; i < g.count; ++i) { // about the middle of the beam; columns are directions
+        const bool is_place = i % 4 == 3;
+        const double *x = g.x + 3 * i, spin = 0.005;
+        g.v[3 * i] = (is_place ? 0.005 : 0.0) - spin * (x[1] - (is_place ? 0.5 * SIDE : 0.0));
+        g.v[3 * i + 1] = spin * (x[0] - (is_place ? 0.5 * LENGTH : 0.0));
+    }
+    const PliEnergy first = pli_body_energy(g.body, g.x, g.v);
+    double linear = 0.0, angular = 0.0;
+    bool finite = true;
+    g.state.f_ext = g.f;
+    for (int k = 0; finite && k < 6000; ++k) {
+        memset(g.f, 0, 3 * g.count * sizeof *g.f);
+        if (k % 600 < 20) {
+            load_face(&g, 1e-9, push_y, 200.0);
+            load_face(&g, LENGTH - 1e-9, push_y, 200.0);
+            load_face(&g, 0.5 * LENGTH, push_y, -400.0);
+        }
+        const PliEnergy before = pli_body_energy(g.body, g.x, g.v);
+        (void)pli_body_adapt(g.body, &g.state, 0.01);
+        const PliEnergy after = pli_body_energy(g.body, g.x, g.v);
+        finite = pli_body_advance(g.body, &g.state, 0.01).finite;
+        const PliEnergy now = pli_body_energy(g.body, g.x, g.v);
+        linear = pli_max(linear, v3_distance(now.momentum, first.momentum) / v3_norm(first.momentum));
+        angular = pli_max(angular, v3_distance(after.angular, before.angular) / v3_norm(first.angular));
+    }
+    const PliFramesInfo info = pli_frames_info(g.body);
+    *d = (Drift){ finite ? linear : NAN, finite ? angular : NAN, (PliIndex)info.activated, (PliIndex)info.deactivated,
+                  (PliIndex)info.polishes };
+    rig_close(&g);
+}
+
+static void keeps_momentum(PliVerifyResult *r)
+{
+    Drift d;
+    drift(&d, r);
+    const bool tried = d.on >= 50 && d.off >= 50 && d.polishes > 0;
+    pli_verify_note(r,
+                    "momentum of a free beam that drifts at 5 mm/s; %u frames woke, %u slept, %u polishes; angular, by "
+                    "events: %.2g",
+                    d.on, d.off, d.polishes, d.angular);
+    pli_verify_at_most(r, 1e-8, tried ? pli_max(d.linear, d.angular) : NAN);
+}
+
+// The same bending in a body at rest and in one that goes at 10 m/s: largest difference of the shapes over the bending.
+static void boosted(PliVerifyResult *r)
+{
+    enum { STEPS = 300 };
+    const double speed[3] = { 6.0, 0.0, 8.0 };
+    Rig g[2];
+    PliFramesDef def = beam_def(9, 0.3);
+    def.base.rayleigh_stiffness = 0.02;
+    if (!rig_open(&g[0], def, false, false, r)) return;
+    if (!rig_open(&g[1], def, false, false, r)) {
+        rig_close(&g[0]);
+        return;
+    }
+    for (size_t i = 3; i < g[1].count; i += 4) v3_copy(g[1].v + 3 * i, speed); // origins; columns are directions
+    double apart = 0.0, bent = 0.0;
+    bool finite = true;
+    for (int k = 0; finite && k < STEPS; ++k) {
+        for (int b = 0; b < 2; ++b) {
+            memset(g[b].f, 0, 3 * g[b].count * sizeof *g[b].f);
+            if (k < 20) {
+                load_face(&g[b], 1e-9, push_y, 200.0);
+                load_face(&g[b], LENGTH - 1e-9, push_y, 200.0);
+                load_face(&g[b], 0.5 * LENGTH, push_y, -400.0);
+            }
+            g[b].state.f_ext = g[b].f;
+            finite = finite && pli_body_step(g[b].body, &g[b].state, 0.01).finite;
+        }
+        for (size_t i = 0; i < g[0].count; ++i) {
+            double moved[3], same[3];
+            v3_copy(moved, g[1].x + 3 * i);
+            if (i % 4 == 3) v3_madd(moved, -0.01 * (k + 1), speed);
+            v3_copy(same, g[0].x + 3 * i);
+            apart = pli_max(apart, v3_distance(moved, same));
+            bent = pli_max(bent, v3_distance(same, pli_body_rest(g[0].body) + 3 * i));
+        }
+    }
+    const PliFramesInfo still = pli_frames_info(g[0].body), fast = pli_frames_info(g[1].body);
+    pli_verify_note(r, "shape of a beam at 10 m/s against one at rest, over its bending; %llu and %llu switches",
+                    (unsigned long long)(still.activated + still.deactivated),
+                    (unsigned long long)(fast.activated + fast.deactivated));
+    pli_verify_at_most(r, 1e-6, finite && still.activated > 0 ? apart / bent : NAN);
+    rig_close(&g[0]);
+    rig_close(&g[1]);
+}
+
 // ---- extension: one frame and one region ---------------------------------------------------------------------------------------
 
 static void extension_rig(PliVerifyResult *r, bool regions)
@@ -547,6 +690,10 @@ const PliVerifyCase pli_verify_frames_cases[] = {
     { "frames", "extension against FEM", extension_fem },
     { "frames", "torsion against FEM", torsion_fem },
     { "frames", "static sag, adaptive against full", static_sag },
+    { "frames", "tip under load, forgets a blow", forgets_a_blow },
+    { "frames", "tip under load, steps of 2 ms", same_in_short_steps },
+    { "frames", "free beam, momentum", keeps_momentum },
+    { "frames", "free beam, boosted", boosted },
     { "frames", "extension, frames left", extension_frames },
     { "frames", "extension, regions left", extension_regions },
     { "frames", "held, frames left", held_frames },
