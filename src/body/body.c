@@ -50,7 +50,7 @@ static void copy_definition(PliBody *b)
     s->mass_damping = b->def.mass_damping;
     s->rayleigh_stiffness = b->def.rayleigh_stiffness;
     s->material_damping = b->def.material.damping;
-    b->implicit.solver = b->def.linear_solver;
+    b->implicit.wish = b->def.linear_solver;
     b->implicit.iterative = (PliIterative){ b->def.cg_iterations, b->def.cg_tolerance };
 }
 
@@ -61,6 +61,33 @@ static double diagonal_of(const double *x, PliIndex count)
         for (int d = 0; d < 3; ++d)
             lo[d] = fmin(lo[d], x[3 * (size_t)i + d]), hi[d] = fmax(hi[d], x[3 * (size_t)i + d]);
     return count ? v3_distance(lo, hi) : 0.0;
+}
+
+static PliStatus create_forces(PliBody *b, PliError *err)
+{
+    const PliSchemeStatic *st = &b->statics;
+    PliSystem *s = &b->system;
+    if (st->block > PLI_BLOCK_MAX)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "blocks have up to %d points, not %u", PLI_BLOCK_MAX, st->block);
+    s->force = st->force, s->force_self = st->force_self;
+    if (!s->force) {
+        b->elastic = pli_elastic_force_create(&b->host, &b->def, st, err);
+        if (!b->elastic) return PLI_OUT_OF_MEMORY;
+        b->bytes += pli_elastic_force_bytes(b->elastic);
+        s->force = &pli_elastic_force_ops, s->force_self = b->elastic;
+    }
+    if (s->force->retune) s->force->retune(s->force_self, &b->def);
+    return PLI_OK;
+}
+
+static PliStatus create_solvers(PliBody *b, PliError *err)
+{
+    const PliIndex most = b->def.criterion.max_active;
+    const bool limited = b->def.adapt && most < b->statics.active_capacity;
+    const PliStatus status = pli_implicit_create(&b->implicit, &b->host, &b->statics, limited ? most : 0);
+    return status == PLI_OK ? PLI_OK
+                            : pli_refuse(err, status, "no memory for the solvers of %u active points",
+                                         limited ? most : b->statics.active_capacity);
 }
 
 PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
@@ -80,35 +107,16 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     b->statics = *statics;
     b->bytes = sizeof *b;
     b->system.host = *host;
-    b->system.group = statics->group;
+    b->system.block = statics->block;
+    b->system.dense = statics->dense;
     b->size = diagonal_of(statics->rest, statics->dof_count);
-    PliElasticDef elastic = { .material = def->material,
-                              .simd = pli_simd_best(),
-                              .point_capacity = statics->active_capacity + statics->slave_capacity,
-                              .tet_capacity = statics->element_capacity,
-                              .sample_capacity = statics->sample_capacity,
-                              .sample_entry_capacity = statics->sample_entry_capacity,
-                              .sample_cells = statics->constant };
-    b->system.elastic = pli_elastic_create(host, &elastic, err);
-    if (!b->system.elastic) goto fail;
+    if (create_forces(b, err) != PLI_OK) goto fail;
     if (pli_live_create(b) != PLI_OK) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", statics->dof_count);
         goto fail;
     }
     copy_definition(b);
-    if (def->integrator == PLI_IMPLICIT &&
-        (def->linear_solver == PLI_SOLVE_LDL || def->linear_solver == PLI_SOLVE_AUTO)) {
-        b->implicit.matrix = pli_block_matrix_create(host);
-        const bool tiles = statics->group == 4 || statics->constant;
-        if (tiles) b->implicit.tiles = pli_tiles_create(host);
-        if (!b->implicit.matrix || (tiles && !b->implicit.tiles)) goto fail;
-        const PliIndex most = def->criterion.max_active < statics->active_capacity ? def->criterion.max_active : 0;
-        if (statics->constant && def->adapt && most > 0 && most <= 3000 &&
-            pli_rotated_reserve(host, &b->implicit, most) != PLI_OK) {
-            pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the matrix of %u active points", most);
-            goto fail;
-        }
-    }
+    if (def->integrator == PLI_IMPLICIT && create_solvers(b, err) != PLI_OK) goto fail;
     ops->reset(self);
     pli_body_recut(b);
     if (statics->surface_point_count && pli_body_default_skin(b, err) != PLI_OK) goto fail;
@@ -127,10 +135,8 @@ void pli_body_destroy(PliBody *b)
     PliHost host = b->host;
     pli_contact_destroy(b->contact);
     pli_skin_destroy(b->skin);
-    pli_block_matrix_destroy(b->implicit.matrix);
-    pli_tiles_destroy(b->implicit.tiles);
-    pli_rotated_free(&host, &b->implicit);
-    pli_elastic_destroy(b->system.elastic);
+    pli_implicit_destroy(&b->implicit);
+    pli_elastic_force_destroy(b->elastic);
     PLI_FREE(&host, b->filter, 9 * (size_t)b->statics.active_capacity);
     PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->statics.active_capacity);
     pli_body_points_free(b);
@@ -139,7 +145,14 @@ void pli_body_destroy(PliBody *b)
     PLI_FREE(&host, b, 1);
 }
 
-PliScheme pli_body_scheme(const PliBody *b) { return b->ops->scheme; }
+bool pli_body_uses(const PliBody *b, const PliSchemeOps *ops) { return b->ops == ops; }
+const char *pli_body_scheme_name(const PliBody *b) { return b->ops->name; }
+PliScheme pli_body_scheme(const PliBody *b)
+{
+    int scheme = 0;
+    while (scheme < PLI_SCHEME_COUNT && strcmp(pli_scheme_name((PliScheme)scheme), b->ops->name) != 0) ++scheme;
+    return (PliScheme)scheme;
+}
 PliIndex pli_body_dof_place(const PliBody *b, PliIndex dof)
 {
     return b->ops->place ? b->ops->place(b->self, dof) : dof;
@@ -156,11 +169,7 @@ uint64_t pli_body_revision(const PliBody *b) { return b->revision; }
 const uint8_t *pli_body_fixed(const PliBody *b) { return b->is_fixed; }
 PliStats *pli_body_stats_mutable(PliBody *b) { return &b->stats; }
 
-PliSystem *pli_body_system(PliBody *b, const PliIndex **dof)
-{
-    if (dof) *dof = b->live.dof;
-    return &b->system;
-}
+bool pli_body_is_tethered(const PliBody *b) { return b->system.tether_count > 0; }
 
 const PliState *pli_body_state(const PliBody *b) { return b->state; }
 
@@ -243,9 +252,7 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
     b->def = *def;
     copy_definition(b);
-    pli_elastic_set_material(b->system.elastic, &def->material);
-    for (PliIndex e = 0; e < b->statics.tet_count; ++e)
-        b->element_step[e] = pli_tet_critical_step(&b->statics.tet_rest[e], &def->material);
+    if (b->system.force->retune) b->system.force->retune(b->system.force_self, def);
     pli_body_recut(b);
     return PLI_OK;
 }
@@ -299,6 +306,8 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 
 // ---- the step ------------------------------------------------------------------------------------------------------------
 
+/// s, in which what events would have moved on the skin fades: about what an eye takes for one continuous motion.
+static const double OFFSET_TIME = 0.1;
 enum { MOST_SUBSTEPS = 1 << 24 }; // hours of work: only a mistake asks for more
 
 // 0: more than MOST_SUBSTEPS
@@ -310,7 +319,7 @@ static int substeps_for(const PliBody *b, double dt)
     const double wanted = ceil(dt / h - 1e-9);
     if (!(wanted <= MOST_SUBSTEPS)) return 0;
     const int n = wanted < 1.0 ? 1 : (int)wanted;
-    const int period = 1 << (b->ticks.group_count - 1);
+    const int period = 1 << (b->system.rate_count - 1);
     return (n + period - 1) / period * period;
 }
 
@@ -373,7 +382,7 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         memcpy(b->full_x, s->x, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
     }
-    pli_body_springs_begin(b, dt);
+    pli_body_tethers_begin(b, dt);
     sys->f_ext = NULL;
     if (s->f_ext) {
         memcpy(b->full_f, s->f_ext, 3 * (size_t)b->statics.dof_count * sizeof *s->f_ext);
@@ -437,7 +446,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     PliStats *stats = &b->stats;
     const PliState *outer = b->state; // a scheme may relax its body inside adapt
     stats->solve_ms = 0.0;
-    if (b->live.refused != PLI_OK) { // the kernel has no room for this cut: nothing moves, and it is said
+    if (b->live.refused != PLI_OK) { // the forces have no room for this cut: nothing moves, and it is said
         info.finite = false;
         return info;
     }
@@ -450,7 +459,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     const double start = pli_cpu_ms();
     if (b->def.integrator == PLI_IMPLICIT) {
         if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
-            info.finite = pli_implicit_pattern(&b->system, &b->implicit, NULL) == PLI_OK;
+            info.finite = pli_implicit_pattern(&b->system, &b->implicit) == PLI_OK;
             b->pattern_revision = b->revision;
         }
         info.cg_iterations = info.finite ? pli_implicit_step(&b->system, &b->implicit, dt) : -1;
@@ -461,15 +470,14 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         info.finite = wanted > 0;
         if (wanted) {
             pli_body_update_filter(b, dt / wanted);
-            info.substeps = pli_explicit_step(&b->system, &b->ticks, dt, wanted);
+            info.substeps = pli_explicit_step(&b->system, dt, wanted);
         }
     }
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
     if (b->tool_count) pli_contact_end(b->contact, b->live.v);
-    info.inverted = pli_elastic_inverted(b->system.elastic, b->live.x, &info.bad_element);
-    if (info.bad_element != PLI_NONE && info.bad_element < b->live.element_count)
-        info.bad_element = b->live.element[info.bad_element];
+    const PliForceOps *force = b->system.force;
+    if (force->inverted) info.inverted = force->inverted(b->system.force_self, b->live.x, &info.bad_element);
     info.finite = info.finite && all_finite(b);
     if (!info.finite) {
         memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
@@ -478,27 +486,30 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         pli_system_spread(&b->system, b->live.v);
     }
     scatter(b, s);
-    if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / 0.1));
+    if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));
     b->state = outer;
     if (!b->rows) stats->steps++;
     stats->step_ms = pli_cpu_ms() - begin;
     return info;
 }
 
+static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
+
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
 {
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (b->implicit.chosen != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
+        return PLI_UNSUPPORTED;
     for (PliIndex i = 0; i < active; ++i) {
         const double *fi = f + 3 * (size_t)l->dof[i];
         const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
     if (implicit) {
-        pli_implicit_solve(&b->system, &b->implicit, l->f, b->work);
-        memcpy(l->f, b->work, 3 * (size_t)active * sizeof(double));
+        pli_implicit_solve(system_of(b), &b->implicit, l->f, l->f_ext); // free between steps
+        memcpy(l->f, l->f_ext, 3 * (size_t)active * sizeof(double));
     }
     memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
     for (PliIndex i = 0; i < active; ++i)
@@ -519,7 +530,8 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
     const PliLive *l = &b->live;
     const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (b->implicit.chosen != PLI_SOLVE_LDL || b->pattern_revision != b->revision)) return PLI_UNSUPPORTED;
+    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
+        return PLI_UNSUPPORTED;
     double *x = work, *scratch = work + LANES * n, *place = scratch + LANES * n; // place: active number + 1, or 0
     memset(place, 0, b->statics.dof_count * sizeof *place);
     for (PliIndex i = 0; i < b->system.active_count; ++i)
@@ -532,7 +544,7 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
             const size_t at = (size_t)place[dofs[(first + k) / 3]];
             if (at) x[LANES * (3 * (at - 1) + (first + k) % 3) + k] = implicit ? dt : dt * l->inv_mass[at - 1];
         }
-        if (implicit) pli_implicit_solve_eight(&b->system, &b->implicit, x, scratch);
+        if (implicit) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
         for (size_t k = 0; k < lanes; ++k)
             for (size_t j = 0; j < size; ++j) {
                 const size_t at = (size_t)place[dofs[j / 3]];

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "body/scheme.h"
+#include "body/elastic_force.h"
 #include "solver/system.h"
 #include "contact/contact.h"
 #include "surface/skin.h"
@@ -22,18 +22,13 @@ typedef struct PliLive {
     uint8_t *fixed;
     PliIndex *mass_first, *mass_column;
     double *mass_value;
-    PliIndex *corner;  ///< shape [element_count, 4], compact numbers, in tick order
-    PliIndex *element; ///< live elements in tick order, numbers of the scheme
-    double *volume;
-    PliIndex *sample_point; ///< compact numbers
-    PliIndex element_count, sample_count, group_first[9];
-    double critical_step;      ///< s, smallest over live elements, undamped
+    double critical_step;      ///< s, of the forces, undamped
     double *x, *v, *f, *f_ext; ///< compact state
     double *x_saved, *v_saved; ///< to restore after a failed step
     double *x_tangent;         ///< where the host last asked for forces: its tangent is made when somebody needs it
     bool tangent_stale;
     bool definite;     ///< tangents for hosts without negative eigenvalues
-    PliStatus refused; ///< the kernel could not take the present cut: no step is possible
+    PliStatus refused; ///< the forces could not take the present cut: no step is possible
 } PliLive;
 
 struct PliBody {
@@ -52,12 +47,10 @@ struct PliBody {
         *fixed_v; ///< per dof: place and velocity of the fixed ones, which are the host's, kept while W writes over them
     double *held; ///< scratch of pli_body_spread: values of the fixed dofs
     PliIndex fixed_count;
-    double *element_step;   ///< s, critical step per tetrahedron, once
-    PliIndex *tick_scratch; ///< element order while compacting
+    PliElasticForce *elastic; ///< the default forces; NULL: the scheme has its own
     PliLive live;
     PliSystem system;
     PliImplicit implicit;
-    PliTicks ticks;
     uint64_t revision;
     uint64_t pattern_revision;
     PliIndex point_capacity;
@@ -92,10 +85,10 @@ struct PliBody {
     double *points_at;           ///< ... which is this: x, v
     PliPointForcesFn *points_by; ///< ... asked of
     void *points_user;
-    PliIndex spring_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
-    size_t spring_entry_capacity;
-    PliIndex *spring_first, *spring_column, *spring_touched;
-    double *spring_weight, *spring_matrix, *spring_dense;
+    PliIndex tether_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
+    size_t tether_entry_capacity;
+    PliIndex *tether_first, *tether_column, *tether_touched;
+    double *tether_weight, *tether_matrix, *tether_dense;
 
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
     PliStats stats;
@@ -106,7 +99,7 @@ PliStatus pli_live_create(PliBody *body);
 void pli_live_destroy(PliBody *body);
 void pli_live_gather(PliBody *body, const double *x, const double *v); ///< full -> compact, active and slaves
 void pli_live_scatter(const PliBody *body, double *x, double *v);
-/// Brings the kernel's tangent up to date with the last add_force of the host.
+/// Brings the tangent up to date with the last add_force of the host.
 void pli_live_tangent(const PliBody *body);
 // body_rows.c
 void pli_body_rows_begin(PliBody *body);
@@ -116,8 +109,8 @@ void pli_body_points_free(PliBody *body);
 void pli_body_points_keep(
     PliBody *body, const PliState *s); ///< what is ready is for the step that follows, if nothing moves until then
 void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready only if it is for this state
-PliStatus pli_body_reserve_springs(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
-void pli_body_springs_begin(PliBody *body,
+PliStatus pli_body_reserve_tethers(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
+void pli_body_tethers_begin(PliBody *body,
                             double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
 void pli_body_points_add(PliBody *body, double h,
                          double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
@@ -126,8 +119,10 @@ void pli_body_points_judge(PliBody *body, const double *x, const double *v, doub
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
-/// Share of the way home that astray fixed coefficients make in a step.
-static inline double pli_body_homing(double dt) { return 1.0 - exp(-dt / 0.05); }
+/// Share of the way home that astray fixed coefficients make in a step. The time is long against the periods of small elements, so
+/// that they are led and not kicked, and short enough not to be seen.
+#define PLI_HOMING_TIME 0.05 // s
+static inline double pli_body_homing(double dt) { return 1.0 - exp(-dt / PLI_HOMING_TIME); }
 void pli_body_after_events(PliBody *body, double *x); ///< what the skin showed is still what it shows
 void pli_body_contact_begin(PliBody *body, double dt);
 void pli_body_skin_compose(const PliBody *body);

@@ -34,7 +34,7 @@ void pli_body_update_filter(PliBody *b, double h)
         const PliIndex points = s->active_count + s->slave_count;
         for (PliIndex i = 0; i < points; ++i)
             v3_copy(b->live.f + 3 * (size_t)i, b->statics.rest + 3 * (size_t)b->live.dof[i]);
-        pli_elastic_linearize(s->elastic, b->live.f);
+        s->force->linearize(s->force_self, b->live.f, false);
         for (size_t i = 0; i < 9 * (size_t)s->active_count; ++i) b->filter_stiffness[i] = 0.0;
         pli_system_stiffness_blocks(s, add_own_block, b->filter_stiffness);
     }

@@ -17,8 +17,7 @@ PliStatus pli_live_create(PliBody *b)
 {
     const PliSchemeStatic *st = &b->statics;
     PliLive *l = &b->live;
-    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves,
-                 tets = st->element_capacity;
+    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves;
     b->point_capacity = (PliIndex)points;
     l->dof = TAKE(b, points, PliIndex);
     l->position = TAKE(b, st->dof_count, PliIndex);
@@ -35,10 +34,6 @@ PliStatus pli_live_create(PliBody *b)
     l->mass_first = TAKE(b, active + 1, PliIndex);
     l->mass_column = TAKE(b, st->mass_entry_capacity, PliIndex);
     l->mass_value = TAKE(b, st->mass_entry_capacity, double);
-    l->corner = TAKE(b, 4 * tets, PliIndex);
-    l->element = TAKE(b, tets, PliIndex);
-    l->volume = TAKE(b, tets, double);
-    l->sample_point = TAKE(b, st->sample_entry_capacity, PliIndex);
     l->x = TAKE(b, 3 * points, double);
     l->v = TAKE(b, 3 * points, double);
     l->f = TAKE(b, 3 * points, double);
@@ -52,8 +47,6 @@ PliStatus pli_live_create(PliBody *b)
     b->fixed_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->fixed_v = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->held = TAKE(b, 3 * (size_t)st->dof_count, double);
-    b->element_step = TAKE(b, st->tet_count, double);
-    b->tick_scratch = TAKE(b, tets, PliIndex);
     b->full_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->full_v = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->full_f = TAKE(b, 3 * (size_t)st->dof_count, double);
@@ -61,23 +54,18 @@ PliStatus pli_live_create(PliBody *b)
     b->points_at = TAKE(b, 6 * (size_t)st->dof_count, double);
     b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->contact_look = TAKE(b, st->dof_count, uint64_t);
-    if (b->def.integrator == PLI_IMPLICIT)
-        b->work = TAKE(b, pli_implicit_workspace((PliIndex)points, st->group), double);
-    const void *all[] = { l->dof,         l->position, l->slave_first,  l->slave_column, l->slave_weight,
-                          l->held,        l->held_x,   l->held_v,       l->mass,         l->inv_mass,
-                          l->load,        l->fixed,    l->mass_first,   l->mass_column,  l->mass_value,
-                          l->corner,      l->element,  l->volume,       l->sample_point, l->x,
-                          l->v,           l->f,        l->f_ext,        l->x_saved,      l->v_saved,
-                          l->x_tangent,   b->is_fixed, b->fixed_dof,    b->astray,       b->fixed_x,
-                          b->fixed_v,     b->held,     b->element_step, b->tick_scratch, b->full_x,
-                          b->full_v,      b->full_f,   b->external_f,   b->points_at,    b->contact_x,
-                          b->contact_look };
+    if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
+    const void *all[] = { l->dof,     l->position,   l->slave_first, l->slave_column, l->slave_weight,
+                          l->held,    l->held_x,     l->held_v,      l->mass,         l->inv_mass,
+                          l->load,    l->fixed,      l->mass_first,  l->mass_column,  l->mass_value,
+                          l->x,       l->v,          l->f,           l->f_ext,        l->x_saved,
+                          l->v_saved, l->x_tangent,  b->is_fixed,    b->fixed_dof,    b->astray,
+                          b->fixed_x, b->fixed_v,    b->held,        b->full_x,       b->full_v,
+                          b->full_f,  b->external_f, b->points_at,   b->contact_x,    b->contact_look };
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
     if (b->def.integrator == PLI_IMPLICIT && !b->work) return PLI_OUT_OF_MEMORY;
     memset(l->position, 0xff, st->dof_count * sizeof *l->position);
-    for (PliIndex e = 0; e < st->tet_count; ++e)
-        b->element_step[e] = pli_tet_critical_step(&st->tet_rest[e], &b->def.material);
     return PLI_OK;
 }
 
@@ -86,8 +74,7 @@ void pli_live_destroy(PliBody *b)
     const PliSchemeStatic *st = &b->statics;
     PliLive *l = &b->live;
     const PliHost *h = &b->host;
-    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves,
-                 tets = st->element_capacity;
+    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves;
     PLI_FREE(h, l->dof, points);
     PLI_FREE(h, l->position, st->dof_count);
     PLI_FREE(h, l->slave_first, slaves + 1);
@@ -103,10 +90,6 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, l->mass_first, active + 1);
     PLI_FREE(h, l->mass_column, st->mass_entry_capacity);
     PLI_FREE(h, l->mass_value, st->mass_entry_capacity);
-    PLI_FREE(h, l->corner, 4 * tets);
-    PLI_FREE(h, l->element, tets);
-    PLI_FREE(h, l->volume, tets);
-    PLI_FREE(h, l->sample_point, st->sample_entry_capacity);
     PLI_FREE(h, l->x, 3 * points);
     PLI_FREE(h, l->v, 3 * points);
     PLI_FREE(h, l->f, 3 * points);
@@ -120,8 +103,6 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->fixed_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->fixed_v, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->held, 3 * (size_t)st->dof_count);
-    PLI_FREE(h, b->element_step, st->tet_count);
-    PLI_FREE(h, b->tick_scratch, tets);
     PLI_FREE(h, b->full_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->full_v, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->full_f, 3 * (size_t)st->dof_count);
@@ -129,56 +110,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->points_at, 6 * (size_t)st->dof_count);
     PLI_FREE(h, b->contact_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->contact_look, st->dof_count);
-    PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points, st->group));
-}
-
-// Step of a live element: one that stands for more than its own volume is stiffer by that much.
-static double live_step(const PliBody *b, const PliCut *cut, PliIndex i)
-{
-    const PliIndex e = cut->element[i];
-    const double own = b->statics.tet_rest[e].volume;
-    return cut->volume[i] > own ? b->element_step[e] * sqrt(own / cut->volume[i]) : b->element_step[e];
-}
-
-// Tick groups: an element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
-static void order_by_tick(PliBody *b, const PliCut *cut)
-{
-    PliLive *l = &b->live;
-    double least = INFINITY;
-    for (PliIndex i = 0; i < cut->element_count; ++i) least = fmin(least, live_step(b, cut, i));
-    l->critical_step = least;
-    l->element_count = cut->element_count;
-    const int groups = b->def.multirate ? 8 : 1;
-    PliIndex count[9] = { 0 };
-    if (groups == 1) { // one rate: the order of the cut
-        for (int g = 1; g < 9; ++g) count[g] = cut->element_count;
-        memcpy(l->group_first, count, sizeof l->group_first);
-        memcpy(b->ticks.first, count, sizeof b->ticks.first);
-        if (cut->element_count) memcpy(l->element, cut->element, cut->element_count * sizeof *l->element);
-        if (cut->element_count) memcpy(l->volume, cut->volume, cut->element_count * sizeof *l->volume);
-        b->ticks.group_count = 1;
-        return;
-    }
-    for (PliIndex i = 0; i < cut->element_count; ++i) {
-        const double ratio = live_step(b, cut, i) / least;
-        int g = 0;
-        while (g + 1 < groups && ratio >= (double)(2 << g)) ++g;
-        b->tick_scratch[i] = (PliIndex)g;
-        count[g + 1]++;
-    }
-    int used = 1;
-    for (int g = 1; g <= groups; ++g) {
-        if (count[g]) used = g;
-        count[g] += count[g - 1];
-    }
-    memcpy(l->group_first, count, sizeof l->group_first);
-    for (PliIndex i = 0; i < cut->element_count; ++i) {
-        const PliIndex at = count[b->tick_scratch[i]]++;
-        l->element[at] = cut->element[i];
-        l->volume[at] = cut->volume[i];
-    }
-    b->ticks.group_count = used;
-    memcpy(b->ticks.first, l->group_first, sizeof b->ticks.first);
+    PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points));
 }
 
 static void copy_mass(PliBody *b, const PliCut *cut)
@@ -217,6 +149,37 @@ static void copy_slaves(PliBody *b, const PliCut *cut)
     l->slave_first[cut->slave_count] = used;
 }
 
+PliLiveView pli_body_live(const PliBody *b)
+{
+    const PliSystem *s = &b->system;
+    const PliLive *l = &b->live;
+    return (PliLiveView){
+        .active_count = s->active_count,
+        .slave_count = s->slave_count,
+        .dof = l->dof,
+        .position = l->position,
+        .slaves = s->slaves,
+        .mass = l->mass,
+        .load = l->load,
+        .fixed = l->fixed,
+        .x = l->x,
+        .v = l->v,
+        .f = l->f,
+    };
+}
+
+static void recut_forces(PliBody *b, const PliCut *cut)
+{
+    PliSystem *s = &b->system;
+    const PliForceOps *force = s->force;
+    const PliLiveView live = pli_body_live(b);
+    b->live.tangent_stale = false;
+    b->live.refused = force->recut(s->force_self, cut, &live);
+    b->live.critical_step = force->critical_step ? force->critical_step(s->force_self) : INFINITY;
+    s->rate_count = force->rate_count ? force->rate_count(s->force_self) : 1;
+    b->stats.elements = force->element_count ? force->element_count(s->force_self) : 0;
+}
+
 void pli_body_recut(PliBody *b)
 {
     PliLive *l = &b->live;
@@ -230,39 +193,19 @@ void pli_body_recut(PliBody *b)
         l->dof[cut.active_count + i] = cut.slave[i], l->position[cut.slave[i]] = cut.active_count + i;
     copy_slaves(b, &cut);
     copy_mass(b, &cut);
-    order_by_tick(b, &cut);
-    for (PliIndex i = 0; i < cut.element_count; ++i) {
-        const PliIndex *t = b->statics.tets + 4 * (size_t)l->element[i];
-        for (int k = 0; k < 4; ++k) l->corner[4 * (size_t)i + k] = l->position[t[k]];
-    }
-    const PliIndex points = cut.active_count + cut.slave_count;
-    l->tangent_stale = false;
-    l->refused = pli_elastic_set_tets(s->elastic, points, cut.element_count, l->corner, l->element, b->statics.tet_rest,
-                                      l->volume, NULL);
-    l->sample_count = cut.sample_count;
-    if (b->statics.sample_capacity) {
-        const PliIndex entries = cut.sample_count ? cut.sample_first[cut.sample_count] : 0;
-        for (PliIndex k = 0; k < entries; ++k) l->sample_point[k] = l->position[cut.sample_dof[k]];
-        PliStatus status = pli_elastic_set_samples(s->elastic, points, cut.sample_count, cut.sample_first,
-                                                   l->sample_point, cut.sample_grad, cut.sample_volume,
-                                                   cut.sample_stiffness, cut.sample_f0, cut.sample_s0);
-        if (l->refused == PLI_OK) l->refused = status;
-        if (cut.sample_bulk) pli_elastic_set_sample_bulk(s->elastic, cut.sample_bulk);
-    }
     s->active_count = cut.active_count;
     s->slave_count = cut.slave_count;
     s->held = l->held, s->held_count = l->held_count, s->held_x = l->held_x, s->held_v = l->held_v;
     s->slaves = (PliRows){ l->slave_first, l->slave_column, l->slave_weight, cut.slave_count, cut.active_count };
-    s->tet_count = cut.element_count;
-    s->constant = cut.constant;
+    s->one_way = cut.one_way;
     s->mass = l->mass, s->inv_mass = l->inv_mass, s->load = l->load, s->fixed = l->fixed;
     s->mass_first = cut.mass_first ? l->mass_first : NULL;
     s->mass_column = l->mass_column, s->mass_value = l->mass_value;
     s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
+    recut_forces(b, &cut);
     b->revision++;
     b->stats.active = cut.active_count;
     b->stats.slaves = cut.slave_count;
-    b->stats.elements = cut.element_count + cut.sample_count;
     memset(b->stats.per_level, 0, sizeof b->stats.per_level);
     for (PliIndex i = 0; i < cut.active_count; ++i) b->stats.per_level[b->statics.dof_level[cut.active[i]] & 7]++;
 }
@@ -295,6 +238,6 @@ void pli_live_scatter(const PliBody *b, double *x, double *v)
 void pli_live_tangent(const PliBody *b)
 {
     PliLive *l = &((PliBody *)b)->live;
-    if (l->tangent_stale) pli_system_linearize(&((PliBody *)b)->system, l->x_tangent, l->definite);
+    if (l->tangent_stale) b->system.force->linearize(b->system.force_self, l->x_tangent, l->definite);
     l->tangent_stale = false;
 }

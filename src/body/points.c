@@ -1,38 +1,36 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Forces on single points: of the host, and of tools in an implicit step. Their stiffness enters the matrix of an implicit step exactly, as rows over the active
-// coefficients. Rejected: a diagonal matrix that is nowhere softer, which on frames weighs several times the body itself (a point
-// hangs on a dozen frames, each with four coefficients of like weight) and lets bodies sink through what holds them.
+// coefficients. Rejected: a diagonal matrix that is nowhere softer, which weighs several times the body itself where a point hangs
+// on dozens of coefficients of like weight, and lets bodies sink through what holds them.
 #include <string.h>
 
 #include "base/vec.h"
 #include "body/body.h"
 
-enum { ENTRIES_OF_GROUPS = 96, ENTRIES = 24 }; ///< active coefficients per point, on average
+enum { ENTRIES = 24 }; ///< active coefficients per point, on average, where the scheme does not say
 
 PliStatus pli_body_reserve_points(PliBody *b, PliIndex count, PliError *err)
 {
     b->point_reserve = count;
-    return pli_body_reserve_springs(b, err);
+    return pli_body_reserve_tethers(b, err);
 }
 
-PliStatus pli_body_reserve_springs(PliBody *b, PliError *err)
+PliStatus pli_body_reserve_tethers(PliBody *b, PliError *err)
 {
     if (b->def.integrator != PLI_IMPLICIT) return PLI_OK;
     const PliIndex count = b->point_reserve + (b->contact && b->tool_count ? b->skin->point_count : 0);
-    if (count <= b->spring_capacity) return PLI_OK;
+    if (count <= b->tether_capacity) return PLI_OK;
     pli_body_points_free(b);
-    b->spring_capacity = count;
-    b->spring_entry_capacity = (size_t)count * (b->statics.point_entries ? b->statics.point_entries
-                                                : b->statics.group > 1   ? ENTRIES_OF_GROUPS
-                                                                         : ENTRIES);
-    b->spring_first = PLI_NEW(&b->host, (size_t)count + 1, PliIndex);
-    b->spring_column = PLI_NEW(&b->host, b->spring_entry_capacity, PliIndex);
-    b->spring_weight = PLI_NEW(&b->host, b->spring_entry_capacity, double);
-    b->spring_matrix = PLI_NEW(&b->host, 6 * (size_t)count, double);
-    b->spring_touched = PLI_NEW(&b->host, b->statics.dof_count, PliIndex);
-    b->spring_dense = PLI_NEW(&b->host, b->statics.active_capacity, double);
-    if (b->spring_first && b->spring_column && b->spring_weight && b->spring_matrix && b->spring_touched &&
-        b->spring_dense)
+    b->tether_capacity = count;
+    b->tether_entry_capacity = (size_t)count * (b->statics.point_entries ? b->statics.point_entries : ENTRIES);
+    b->tether_first = PLI_NEW(&b->host, (size_t)count + 1, PliIndex);
+    b->tether_column = PLI_NEW(&b->host, b->tether_entry_capacity, PliIndex);
+    b->tether_weight = PLI_NEW(&b->host, b->tether_entry_capacity, double);
+    b->tether_matrix = PLI_NEW(&b->host, 6 * (size_t)count, double);
+    b->tether_touched = PLI_NEW(&b->host, b->statics.dof_count, PliIndex);
+    b->tether_dense = PLI_NEW(&b->host, b->statics.active_capacity, double);
+    if (b->tether_first && b->tether_column && b->tether_weight && b->tether_matrix && b->tether_touched &&
+        b->tether_dense)
         return PLI_OK;
     pli_body_points_free(b);
     return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on %u points", count);
@@ -40,55 +38,55 @@ PliStatus pli_body_reserve_springs(PliBody *b, PliError *err)
 
 void pli_body_points_free(PliBody *b)
 {
-    PLI_FREE(&b->host, b->spring_first, (size_t)b->spring_capacity + 1);
-    PLI_FREE(&b->host, b->spring_column, b->spring_entry_capacity);
-    PLI_FREE(&b->host, b->spring_weight, b->spring_entry_capacity);
-    PLI_FREE(&b->host, b->spring_matrix, 6 * (size_t)b->spring_capacity);
-    PLI_FREE(&b->host, b->spring_touched, b->statics.dof_count);
-    PLI_FREE(&b->host, b->spring_dense, b->statics.active_capacity);
-    b->spring_first = b->spring_column = b->spring_touched = NULL;
-    b->spring_weight = b->spring_matrix = b->spring_dense = NULL;
-    b->spring_capacity = 0;
-    b->spring_entry_capacity = 0;
+    PLI_FREE(&b->host, b->tether_first, (size_t)b->tether_capacity + 1);
+    PLI_FREE(&b->host, b->tether_column, b->tether_entry_capacity);
+    PLI_FREE(&b->host, b->tether_weight, b->tether_entry_capacity);
+    PLI_FREE(&b->host, b->tether_matrix, 6 * (size_t)b->tether_capacity);
+    PLI_FREE(&b->host, b->tether_touched, b->statics.dof_count);
+    PLI_FREE(&b->host, b->tether_dense, b->statics.active_capacity);
+    b->tether_first = b->tether_column = b->tether_touched = NULL;
+    b->tether_weight = b->tether_matrix = b->tether_dense = NULL;
+    b->tether_capacity = 0;
+    b->tether_entry_capacity = 0;
 }
 
-// ---- rows over active positions, whole groups at a time ---------------------------------------------------------------------
+// ---- rows over active positions, whole blocks at a time ---------------------------------------------------------------------
 
-static PliIndex group_of(const PliBody *b) { return b->statics.group > 1 ? b->statics.group : 1; }
+static PliIndex block_of(const PliBody *b) { return b->statics.block > 1 ? b->statics.block : 1; }
 
 static PliIndex accumulate(PliBody *b, PliIndex touched, PliIndex column, double weight)
 {
-    const PliIndex group = group_of(b), first = column / group * group;
+    const PliIndex block = block_of(b), first = column / block * block;
     bool known = false;
-    for (PliIndex t = touched; t-- > 0 && !known;) known = b->spring_touched[t] == first;
+    for (PliIndex t = touched; t-- > 0 && !known;) known = b->tether_touched[t] == first;
     if (!known) {
-        b->spring_touched[touched++] = first;
-        for (PliIndex c = 0; c < group; ++c) b->spring_dense[first + c] = 0.0;
+        b->tether_touched[touched++] = first;
+        for (PliIndex c = 0; c < block; ++c) b->tether_dense[first + c] = 0.0;
     }
-    b->spring_dense[column] += weight;
+    b->tether_dense[column] += weight;
     return touched;
 }
 
-/// What was accumulated becomes the next spring. @return false: no room
-static bool keep_spring(PliBody *b, PliIndex touched, const double matrix[6])
+/// What was accumulated becomes the next tether. @return false: no room
+static bool keep_tether(PliBody *b, PliIndex touched, const double matrix[6])
 {
-    const PliIndex group = group_of(b), j = b->system.spring_count;
-    if (touched == 0 || j == b->spring_capacity ||
-        b->spring_first[j] + (size_t)group * touched > b->spring_entry_capacity)
+    const PliIndex block = block_of(b), j = b->system.tether_count;
+    if (touched == 0 || j == b->tether_capacity ||
+        b->tether_first[j] + (size_t)block * touched > b->tether_entry_capacity)
         return false;
-    PliIndex at = b->spring_first[j];
+    PliIndex at = b->tether_first[j];
     for (PliIndex t = 0; t < touched; ++t)
-        for (PliIndex c = 0; c < group; ++c, ++at) {
-            b->spring_column[at] = b->spring_touched[t] + c;
-            b->spring_weight[at] = b->spring_dense[b->spring_touched[t] + c];
+        for (PliIndex c = 0; c < block; ++c, ++at) {
+            b->tether_column[at] = b->tether_touched[t] + c;
+            b->tether_weight[at] = b->tether_dense[b->tether_touched[t] + c];
         }
-    memcpy(b->spring_matrix + 6 * (size_t)j, matrix, 6 * sizeof *matrix);
-    b->spring_first[j + 1] = at;
-    b->system.spring_count++;
+    memcpy(b->tether_matrix + 6 * (size_t)j, matrix, 6 * sizeof *matrix);
+    b->tether_first[j + 1] = at;
+    b->system.tether_count++;
     return true;
 }
 
-static void springs_of_tools(PliBody *b)
+static void tethers_of_tools(PliBody *b)
 {
     PliContact *c = b->contact;
     for (PliIndex i = 0; i < c->count; ++i) {
@@ -97,11 +95,11 @@ static void springs_of_tools(PliBody *b)
         PliIndex touched = 0;
         for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k)
             touched = accumulate(b, touched, c->column[k], c->weight[k]);
-        if (!keep_spring(b, touched, matrix)) c->touching[i] = 0; // explicit, it would throw the body
+        if (!keep_tether(b, touched, matrix)) c->touching[i] = 0; // explicit, it would throw the body
     }
 }
 
-static void springs_of_points(PliBody *b, const PliPointForces *p, double dt)
+static void tethers_of_points(PliBody *b, const PliPointForces *p, double dt)
 {
     const PliRows w = b->ops->transfer(b->self);
     for (PliIndex j = 0; j < p->count && (p->stiffness || p->damping); ++j) {
@@ -113,7 +111,7 @@ static void springs_of_points(PliBody *b, const PliPointForces *p, double dt)
         for (PliIndex k = p->first[j]; k < p->first[j + 1]; ++k)
             for (PliIndex e = w.first[p->dof[k]]; e < w.first[p->dof[k] + 1]; ++e)
                 touched = accumulate(b, touched, b->live.position[w.column[e]], p->weight[k] * w.weight[e]);
-        (void)keep_spring(b, touched, matrix);
+        (void)keep_tether(b, touched, matrix);
     }
 }
 
@@ -145,18 +143,18 @@ void pli_body_points_recall(PliBody *b, const PliState *s)
     b->points_kept = false;
 }
 
-void pli_body_springs_begin(PliBody *b, double dt)
+void pli_body_tethers_begin(PliBody *b, double dt)
 {
     PliSystem *sys = &b->system;
-    sys->spring_count = 0;
+    sys->tether_count = 0;
     if (b->state->points && !b->points_ready) ask_points(b, b->full_x, b->full_v);
-    if (b->def.integrator != PLI_IMPLICIT || !b->spring_first) return;
-    b->spring_first[0] = 0;
-    if (b->tool_count) springs_of_tools(b);
+    if (b->def.integrator != PLI_IMPLICIT || !b->tether_first) return;
+    b->tether_first[0] = 0;
+    if (b->tool_count) tethers_of_tools(b);
     if (b->state->points)
-        for (const PliPointForces *p = &b->points; p; p = p->next) springs_of_points(b, p, dt);
-    sys->spring_first = b->spring_first, sys->spring_column = b->spring_column;
-    sys->spring_weight = b->spring_weight, sys->spring_matrix = b->spring_matrix;
+        for (const PliPointForces *p = &b->points; p; p = p->next) tethers_of_points(b, p, dt);
+    sys->tether_first = b->tether_first, sys->tether_column = b->tether_column;
+    sys->tether_weight = b->tether_weight, sys->tether_matrix = b->tether_matrix;
 }
 
 static void add_points(const PliBody *b, const PliPointForces *p, double h, double *f)

@@ -62,7 +62,7 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
     b->tools = tools;
     b->tool_count = count;
     b->looks = 0; // other tools: every point has to be looked at again
-    return pli_body_reserve_springs(b, err);
+    return pli_body_reserve_tethers(b, err);
 }
 
 // the composed rows of every skin point, brought up to date

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "base/vec.h"
 #include "body/body.h"
 
@@ -20,12 +21,39 @@ void pli_body_add_force(PliBody *b, const double *x, const double *v, double *f)
     PliSystem *s = &b->system;
     pli_live_gather(b, x, v);
     memset(b->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
-    pli_system_add_elastic(s, b->live.x, v && s->material_damping > 0.0 ? b->live.v : NULL, b->live.f);
+    s->force->add_force(s->force_self, b->live.x, v && s->material_damping > 0.0 ? b->live.v : NULL, b->live.f);
     // the tangent costs ten times a force: it is made when somebody asks for it
     memcpy(b->live.x_tangent, b->live.x, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
     b->live.tangent_stale = true;
     pli_system_gather(s, b->live.f);
     add_active(b, b->live.f, f);
+}
+
+const double *pli_body_evaluate(PliBody *b, const double *x, const double *v)
+{
+    PliSystem *s = &b->system;
+    pli_live_gather(b, x, v);
+    memset(b->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
+    const double start = pli_cpu_ms();
+    s->force->add_force(s->force_self, b->live.x, s->material_damping > 0.0 ? b->live.v : NULL, b->live.f);
+    s->force_ready = true; // the step that follows need not do it again
+    b->stats.force_ms += pli_cpu_ms() - start;
+    return b->live.f;
+}
+
+double pli_body_energy_density(const PliBody *b, const double F[9])
+{
+    return b->elastic ? pli_elastic_density(pli_elastic_force_kernel(b->elastic), F) : NAN;
+}
+
+const double *pli_body_sample_stress(const PliBody *b)
+{
+    return b->elastic ? pli_elastic_sample_stress(pli_elastic_force_kernel(b->elastic)) : NULL;
+}
+
+void pli_body_set_sample_s0(PliBody *b, const double *s0)
+{
+    if (b->elastic) pli_elastic_set_sample_s0(pli_elastic_force_kernel(b->elastic), s0);
 }
 
 void pli_body_set_definite(PliBody *b, bool definite)
@@ -43,7 +71,7 @@ void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *d
     for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(moved + 3 * (size_t)i, dx + 3 * (size_t)m->live.dof[i]);
     pli_system_spread(s, moved);
     memset(m->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
-    pli_system_add_dforce(s, moved, k, m->live.f);
+    s->force->add_dforce(s->force_self, moved, k, m->live.f);
     pli_system_gather(s, m->live.f);
     add_active(b, m->live.f, df);
 }
@@ -156,7 +184,7 @@ PliEnergy pli_body_energy(const PliBody *b, const double *x, const double *v)
     const PliSystem *s = &b->system;
     PliEnergy e = { 0 };
     pli_live_gather(w, x, v);
-    e.elastic = pli_system_elastic_energy(s, b->live.x);
+    e.elastic = s->force->energy(s->force_self, b->live.x);
     if (v)
         pli_system_mass(s, b->live.v, w->live.f);
     else
@@ -184,14 +212,7 @@ void pli_body_von_mises(const PliBody *b, const double *x, double *per_dof)
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_gather(w, x, NULL);
     memset(l->f, 0, 3 * (size_t)points * sizeof(double));
-    for (PliIndex i = 0; i < l->element_count; ++i) {
-        const double s = pli_elastic_tet_von_mises(b->system.elastic, i, l->x);
-        for (int k = 0; k < 4; ++k) {
-            double *f = l->f + 3 * (size_t)l->corner[4 * (size_t)i + k];
-            f[0] += s * l->volume[i];
-            f[1] += l->volume[i];
-        }
-    }
+    if (b->system.force->add_von_mises) b->system.force->add_von_mises(b->system.force_self, l->x, l->f);
     memset(per_dof, 0, b->statics.dof_count * sizeof *per_dof);
     for (PliIndex i = 0; i < points; ++i)
         if (l->f[3 * (size_t)i + 1] > 0.0) per_dof[l->dof[i]] = l->f[3 * (size_t)i] / l->f[3 * (size_t)i + 1];

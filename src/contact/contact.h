@@ -3,7 +3,7 @@
 #define PLI_CONTACT_H
 
 // Rigid tools against skin points, evaluated inside every substep on the few points near a tool.
-// Default: a constraint. A point inside a tool is moved out over the substeps of a frame (Debunne 2001, section 4.2), with
+// Default: a constraint. A point inside a tool is moved out over the substeps of a step (Debunne 2001, section 4.2), with
 // 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool. Points of a fine skin
 // share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back when
 // others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).

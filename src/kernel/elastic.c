@@ -653,7 +653,7 @@ static bool repeats(const PliElastic *e, PliIndex s)
 
 enum { GROUPS = 64 }; ///< of four points in one sample: its most entries
 
-void pli_elastic_sample_groups(const PliElastic *e, PliGroupsFn *fn, void *user)
+void pli_elastic_sample_groups(const PliElastic *e, PliBlocksFn *fn, void *user)
 {
     for (PliIndex s = 0; s < e->sample_count; ++s) {
         const PliIndex from = e->sample_first[s], n = (e->sample_first[s + 1] - from) / 4;

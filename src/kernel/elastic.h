@@ -6,12 +6,12 @@
 // Arrays in, arrays out; no hierarchy. Points are numbered by the caller (compact numbers of what is live).
 // Sums have one order whatever the worker count and vector unit: the same bits.
 
-#include <pliant/body.h>
+#include <pliant/scheme.h>
 
-typedef struct PliTetRest {
+struct PliTetRest {
     double grad[9]; ///< gradients of corners 1, 2, 3, shape [3, 3]; corner 0 is minus their sum
     double volume;  ///< m3, > 0
-} PliTetRest;
+};
 /// Rest data of each tetrahedron. PLI_BAD_MESH when one is flat or inverted; *bad is its index.
 PliStatus pli_tet_rest(const PliIndex *tets, PliIndex count, const double *x0, PliTetRest *rest, PliIndex *bad);
 
@@ -20,7 +20,7 @@ typedef struct PliElasticDef {
     PliMaterial material;
     PliSimd simd;
     PliIndex point_capacity, tet_capacity;
-    PliIndex sample_capacity;     ///< general samples (frames, lattices)
+    PliIndex sample_capacity;     ///< see PliCut
     size_t sample_entry_capacity; ///< total basis functions over all samples
     PliIndex sample_width;        ///< most basis functions in one sample; 0: 256
     bool
@@ -72,12 +72,9 @@ typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, vo
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
 /// The same for samples only, straight into blocks of groups of four points: += k K for every pair of groups `place` gives room
 /// for, `stride` doubles per row, unknown 4 c + p for component c of point p. Samples must list their points in whole groups.
-typedef double *PliBlockPlaceFn(PliIndex row_group, PliIndex column_group,
-                                void *user); ///< NULL: this one is not wanted
 void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place, void *user, size_t stride);
 /// Calls fn with the groups of four points of every sample; repeats of the sample before are left out.
-typedef void PliGroupsFn(const PliIndex *group, PliIndex count, void *user);
-void pli_elastic_sample_groups(const PliElastic *e, PliGroupsFn *fn, void *user);
+void pli_elastic_sample_groups(const PliElastic *e, PliBlocksFn *fn, void *user);
 /// blocks += k times the diagonal blocks of K of `group` consecutive points each: [points / group, 3 group, 3 group], unknown
 /// c * group + p within a block. Samples only.
 void pli_elastic_add_group_blocks(const PliElastic *e, double k, PliIndex group, double *blocks);

@@ -42,7 +42,7 @@ typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
     PLI_SOLVE_MINRES,
-    PLI_SOLVE_AUTO ///< frames: a dense factor while few are active, CG when many; wavelet: the factor at rest; other schemes: LDL
+    PLI_SOLVE_AUTO ///< the scheme's own solver if it has one, else LDL; CG where coefficients couple with dozens of others and many are active
 } PliLinearSolver;
 
 /// What makes a region refine, on any scheme. Scores are relative: above 1 asks for more, below `coarsen` allows less.
@@ -121,7 +121,8 @@ PLI_API void pli_body_destroy(PliBody *body); ///< NULL is fine
 // ---- coefficients ----------------------------------------------------------------------------------------------------
 // The array length is fixed at creation (all levels), so a host allocates once; only the active set changes.
 
-PLI_API PliScheme pli_body_scheme(const PliBody *body);
+PLI_API PliScheme pli_body_scheme(const PliBody *body); ///< PLI_SCHEME_COUNT: one of somebody else
+PLI_API const char *pli_body_scheme_name(const PliBody *body);
 PLI_API const PliBodyDef *pli_body_def(const PliBody *body);
 PLI_API PliIndex pli_body_dof_count(const PliBody *body);
 PLI_API const double *pli_body_rest(const PliBody *body); ///< dof_count Vec3, valid for the body's life

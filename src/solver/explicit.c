@@ -10,19 +10,18 @@ double pli_damped_step(double h, double beta)
     return h * (sqrt(1.0 + z * z) - z);
 }
 
-// internal forces of the groups that tick in substep k, each scaled to its own period
-static void add_tick_forces(PliSystem *s, const PliTicks *ticks, int k, const double *v)
+// internal forces of the elements that tick in substep k, each scaled to its own period
+static void add_tick_forces(PliSystem *s, int k, const double *v)
 {
     const size_t values = 3 * (size_t)(s->active_count + s->slave_count);
     memset(s->f, 0, values * sizeof *s->f);
-    if (ticks->group_count <= 1) {
-        pli_elastic_add_force(s->elastic, s->x, v, s->f);
+    if (s->rate_count <= 1) {
+        s->force->add_force(s->force_self, s->x, v, s->f);
         return;
     }
-    // slowest first: what was summed so far is doubled on the way down, so group g ends up times 2^g
-    for (int g = ticks->group_count - 1; g >= 0; --g) {
-        if (k % (1 << g) == 0)
-            pli_elastic_add_force_range(s->elastic, ticks->first[g], ticks->first[g + 1], s->x, v, s->f);
+    // slowest first: what was summed so far is doubled on the way down, so rate g ends up times 2^g
+    for (int g = s->rate_count - 1; g >= 0; --g) {
+        if (k % (1 << g) == 0) s->force->add_force_at_rate(s->force_self, g, s->x, v, s->f);
         if (g > 0)
             for (size_t i = 0; i < values; ++i) s->f[i] *= 2.0;
     }
@@ -61,13 +60,13 @@ static void drift(PliSystem *s, double h)
     for (size_t i = 0; i < n; ++i) s->x[i] += h * s->v[i];
 }
 
-static double substep(PliSystem *s, const PliTicks *ticks, int k, double t, double h)
+static double substep(PliSystem *s, int k, double t, double h)
 {
     const bool viscous = s->material_damping > 0.0;
     const size_t n = 3 * (size_t)s->active_count;
     pli_system_spread(s, s->x);
     if (viscous || s->add_force) pli_system_spread(s, s->v);
-    add_tick_forces(s, ticks, k, viscous ? s->v : NULL);
+    add_tick_forces(s, k, viscous ? s->v : NULL);
     if (s->add_force) s->add_force(s->self, t, h, s->x, s->v, s->f);
     pli_system_gather(s, s->f);
     if (s->f_ext)
@@ -78,15 +77,15 @@ static double substep(PliSystem *s, const PliTicks *ticks, int k, double t, doub
     return change;
 }
 
-int pli_explicit_step(PliSystem *s, const PliTicks *ticks, double dt, int substeps)
+int pli_explicit_step(PliSystem *s, double dt, int substeps)
 {
-    // a block is one round of all tick groups; time runs in eighths of a block, so that halved blocks stay aligned
-    const int period = 1 << (ticks->group_count - 1), total = substeps / period * 8;
+    // a block is one round of all rates; time runs in eighths of a block, so that halved blocks stay aligned
+    const int period = 1 << (s->rate_count - 1), total = substeps / period * 8;
     int halvings = s->halvings, made = 0;
     for (int eighths = 0; eighths < total;) {
         const double h = dt / substeps / (1 << halvings), start = dt * eighths / total;
         double most = 0.0;
-        for (int k = 0; k < period; ++k, ++made) most = fmax(most, substep(s, ticks, k, start + k * h, h));
+        for (int k = 0; k < period; ++k, ++made) most = fmax(most, substep(s, k, start + k * h, h));
         eighths += 8 >> halvings;
         if (s->speed_change <= 0.0) continue;
         if (most > s->speed_change && halvings < 3)

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "solver/constant.h"
-
 void pli_system_spread(const PliSystem *s, double *a)
 {
     pli_rows_apply(s->slaves, a, a + 3 * (size_t)s->active_count);
@@ -15,7 +13,7 @@ void pli_system_spread(const PliSystem *s, double *a)
 
 void pli_system_gather(const PliSystem *s, double *f)
 {
-    if (s->drop_slave_forces) return;
+    if (s->one_way) return;
     pli_rows_add_transpose(s->slaves, f + 3 * (size_t)s->active_count, f);
 }
 
@@ -36,7 +34,7 @@ void pli_system_mass(const PliSystem *s, const double *p, double *y)
     }
 }
 
-// A point of an element is an active position (one column, weight 1) or a slave row.
+// A point is an active position (one column, weight 1) or a slave row.
 typedef struct Support {
     const PliIndex *column;
     const double *weight;
@@ -54,68 +52,30 @@ static Support support_of(const PliSystem *s, const PliIndex *point)
 
 typedef struct ReduceArg {
     const PliSystem *s;
-    PliReducedFn *fn;
+    PliBlockFn *fn;
     void *user;
 } ReduceArg;
 
-static void reduce_element(const PliIndex *point, PliIndex n, const double *k, void *user)
+static void reduce_block(PliIndex row, PliIndex column, const double k9[9], void *user)
 {
     const ReduceArg *r = user;
-    for (PliIndex a = 0; a < n; ++a) {
-        const Support sa = support_of(r->s, &point[a]);
-        for (PliIndex b = 0; b < n; ++b) {
-            const Support sb = support_of(r->s, &point[b]);
-            double block[9];
-            for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j) block[3 * i + j] = k[(3 * a + (PliIndex)i) * 3 * n + 3 * b + (PliIndex)j];
-            for (PliIndex p = 0; p < sa.count; ++p) {
-                for (PliIndex q = 0; q < sb.count; ++q) {
-                    const double w = sa.weight[p] * sb.weight[q];
-                    double scaled[9];
-                    for (int i = 0; i < 9; ++i) scaled[i] = w * block[i];
-                    r->fn(sa.column[p], sb.column[q], scaled, r->user);
-                }
-            }
+    const Support a = support_of(r->s, &row), b = support_of(r->s, &column);
+    for (PliIndex p = 0; p < a.count; ++p) {
+        for (PliIndex q = 0; q < b.count; ++q) {
+            const double w = a.weight[p] * b.weight[q];
+            double scaled[9];
+            for (int i = 0; i < 9; ++i) scaled[i] = w * k9[i];
+            r->fn(a.column[p], b.column[q], scaled, r->user);
         }
     }
 }
 
-void pli_system_stiffness_blocks(const PliSystem *s, PliReducedFn *fn, void *user)
+void pli_system_stiffness_blocks(const PliSystem *s, PliBlockFn *fn, void *user)
 {
-    if (s->constant && s->constant->linear) {
-        pli_constant_blocks(s, fn, user);
+    if (s->slave_count == 0) {
+        s->force->blocks(s->force_self, fn, user);
         return;
     }
     ReduceArg arg = { s, fn, user };
-    pli_elastic_element_matrices(s->elastic, reduce_element, &arg);
-}
-
-void pli_system_add_elastic(PliSystem *s, const double *x, const double *v, double *f)
-{
-    if (s->constant && s->constant->linear)
-        pli_constant_add_force(s, x, v, f);
-    else
-        pli_elastic_add_force(s->elastic, x, v, f);
-}
-
-void pli_system_linearize(PliSystem *s, const double *x, bool project)
-{
-    if (s->constant) pli_constant_rotation(s, x, s->rotation);
-    if (s->constant && s->constant->linear) return;
-    pli_elastic_set_project(s->elastic, project);
-    pli_elastic_linearize(s->elastic, x);
-    pli_elastic_set_project(s->elastic, false);
-}
-
-void pli_system_add_dforce(const PliSystem *s, const double *dx, double k, double *df)
-{
-    if (s->constant && s->constant->linear)
-        pli_constant_add_product(s, s->rotation, dx, -k, df);
-    else
-        pli_elastic_add_dforce(s->elastic, dx, k, df);
-}
-
-double pli_system_elastic_energy(const PliSystem *s, const double *x)
-{
-    return s->constant && s->constant->linear ? pli_constant_energy(s, x) : pli_elastic_energy(s->elastic, x);
+    s->force->blocks(s->force_self, reduce_block, &arg);
 }

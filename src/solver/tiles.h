@@ -2,9 +2,9 @@
 #ifndef PLI_TILES_H
 #define PLI_TILES_H
 
-// Symmetric matrix of groups of four points (12 unknowns: an affine frame) and its LDL^T factor. Up to four neighbouring groups
+// Symmetric matrix of groups of four points (12 unknowns) and its LDL^T factor. Up to four neighbouring groups
 // share a tile of 48 unknowns; tiles are eliminated in an order that keeps the factor sparse, and the arithmetic inside tiles is
-// dense. Frames couple with thirty others: scalar sparse factors cost several times a dense one, and a dense one several times
+// dense. Where a group couples with thirty others, scalar sparse factors cost several times a dense one, and a dense one several times
 // this where a body has limbs, or where several bodies do not touch. Every number is summed in one order whatever the vector
 // unit: the same bits.
 
@@ -56,6 +56,10 @@ static inline double *pli_tiles_block(const PliTiles *m, PliIndex row, PliIndex 
     return k == PLI_NONE ? 0
                          : m->a + (size_t)PLI_TILE * PLI_TILE * k +
                                PLI_TILE_GROUP * ((size_t)PLI_TILE * m->slot[row] + m->slot[column]);
+}
+static inline bool pli_tiles_has(const PliTiles *m, PliIndex group, PliIndex other) ///< the pattern, either way round
+{
+    return pli_tiles_block(m, group, other) || pli_tiles_block(m, other, group);
 }
 void pli_tiles_fix(PliTiles *m, PliIndex group, PliIndex unknown); ///< row and column to identity
 PliStatus pli_tiles_factor(PliTiles *m);                           ///< PLI_DIVERGED when a pivot is zero or not finite

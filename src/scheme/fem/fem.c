@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "body/scheme.h"
+#include "kernel/elastic.h"
 
 typedef struct Fem {
     PliIndex n, tet_count, tri_count;
@@ -77,7 +77,7 @@ static bool fem_is_valid(const void *self, PliError *err)
 }
 
 static const PliSchemeOps fem_ops = {
-    .scheme = PLI_FEM,
+    .name = "fem",
     .destroy = fem_destroy,
     .reset = fem_reset,
     .cut = fem_cut,

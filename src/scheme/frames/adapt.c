@@ -114,20 +114,9 @@ static void carry(const PliFrames *s, double *hat)
 // host and the tools do to every coefficient, pulled through the rows over candidates.
 static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
 {
-    const PliIndex *dof;
-    PliSystem *sys = pli_body_system(body, &dof);
-    for (PliIndex i = 0; i < sys->active_count; ++i) {
-        v3_copy(sys->x + 3 * (size_t)i, x + 3 * (size_t)dof[i]);
-        v3_copy(sys->v + 3 * (size_t)i, v + 3 * (size_t)dof[i]);
-        memset(sys->f + 3 * (size_t)i, 0, 3 * sizeof *sys->f);
-    }
-    PliStats *stats = pli_body_stats_mutable(body);
-    double start = pli_cpu_ms();
-    pli_elastic_add_force(sys->elastic, sys->x, sys->material_damping > 0.0 ? sys->v : NULL, sys->f);
-    sys->force_ready = true; // the step that follows need not do it again
-    stats->force_ms += pli_cpu_ms() - start;
+    (void)pli_body_evaluate(body, x, v);
     memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
-    const double *stress = pli_elastic_sample_stress(sys->elastic),
+    const double *stress = pli_body_sample_stress(body),
                  *centre = stress + 9 * (size_t)PLI_REGION_SAMPLES * s->front_count;
     for (PliIndex i = 0; i < s->front_count; ++i) {
         const PliFramePack *pack = &s->pack[s->front[i]];
@@ -151,10 +140,11 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
     pli_frames_add_rest_forces(s, x, s->hat);
 
     memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
-    for (PliIndex i = 0; i < s->dof_count; ++i) v3_madd(s->force + 3 * (size_t)i, s->load[i], sys->gravity);
-    start = pli_cpu_ms();
+    for (PliIndex i = 0; i < s->dof_count; ++i)
+        v3_madd(s->force + 3 * (size_t)i, s->load[i], pli_body_def(body)->gravity);
+    const double start = pli_cpu_ms();
     pli_body_add_external_forces(body, x, v, dt, s->force); // these too
-    stats->force_ms += pli_cpu_ms() - start;
+    pli_body_stats_mutable(body)->force_ms += pli_cpu_ms() - start;
     pull(s, s->force, s->hat);
     carry(s, s->hat);
 }
@@ -612,10 +602,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         pli_body_recut(body);
         changed = true;
     }
-    if (!changed && pli_frames_refresh_offsets(s, x, false)) {
-        const PliIndex *dof;
-        pli_elastic_set_sample_s0(pli_body_system(body, &dof)->elastic, s->sample_s0);
-    }
+    if (!changed && pli_frames_refresh_offsets(s, x, false)) pli_body_set_sample_s0(body, s->sample_s0);
     gather(s, body, x, v, dt);
     // sleep falls at decisions, waking in any step: the first steps after a blow decide how a body moves
     for (int level = 1; level < s->layout->level_count && may_wake && must_wake(s, c, x, v, dt, first); ++level) {

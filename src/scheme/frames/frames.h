@@ -7,7 +7,6 @@
 #include "scheme/frames/dag.h"
 #include "scheme/frames/regions.h"
 #include "kernel/elastic_state.h"
-#include "body/scheme.h"
 
 /// A node of the region tree in terms of active frames and candidates: its four samples there. Leaves are made from the finest
 /// gradients, inner nodes from their two children.

@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "scheme/tetlod/tetlod.h"
+#include "solver/system.h"
 
 // ---- how many substeps a set needs -------------------------------------------------------------------------------------------
 
@@ -90,13 +91,13 @@ static const double *new_position(PliTetLod *t, const double *x, PliIndex node)
     return t->new_x + 3 * (size_t)node;
 }
 
-static double density_at(const PliElastic *elastic, const PliTetRest *rest, const double *const corner[4])
+static double density_at(const PliBody *body, const PliTetRest *rest, const double *const corner[4])
 {
     double c[12], F[9];
     static const PliIndex order[4] = { 0, 1, 2, 3 };
     for (int k = 0; k < 4; ++k) v3_copy(c + 3 * k, corner[k]);
     pli_tet_gradient(order, rest, c, F);
-    return pli_elastic_density(elastic, F);
+    return pli_body_energy_density(body, F);
 }
 
 /// Far apart in memory, and used in a moment: waiting for them is most of what an event costs.
@@ -140,7 +141,6 @@ static PliIndex list_elements(PliTetLod *t)
 /// Elastic energy after minus before.
 static double elastic_change(PliTetLod *t, PliBody *body, const double *x)
 {
-    const PliElastic *elastic = pli_body_system(body, NULL)->elastic;
     const uint8_t *fixed = pli_body_fixed(body);
     const double *held_x, *held_v;
     pli_body_fixed_values(body, &held_x, &held_v);
@@ -164,8 +164,8 @@ static double elastic_change(PliTetLod *t, PliBody *body, const double *x)
             moved = moved || memcmp(now[k], old[k], 3 * sizeof(double)) != 0;
         }
         if (!moved && before == after) continue;
-        const double old_density = before > 0.0 || !moved ? density_at(elastic, &t->rest[tet], old) : 0.0;
-        const double density = moved && after > 0.0 ? density_at(elastic, &t->rest[tet], now) : old_density;
+        const double old_density = before > 0.0 || !moved ? density_at(body, &t->rest[tet], old) : 0.0;
+        const double density = moved && after > 0.0 ? density_at(body, &t->rest[tet], now) : old_density;
         change += after * density - before * old_density;
     }
     return change;

@@ -56,7 +56,6 @@ typedef struct Judge {
     const PliTool *tools;
     int tool_count;
     const uint8_t *fixed;
-    const PliSystem *system;
     const double *force; ///< per dof, N, net force on active nodes; only with PLI_BY_FORCE
     double mu;
 } Judge;
@@ -141,21 +140,20 @@ static bool may_refine(const Judge *j, PliIndex node)
 /// Net forces of the last substep, on active nodes; only valid while the system still is that of the present set.
 static void collect_forces(Judge *j, PliBody *body)
 {
-    const PliIndex *dof;
-    PliSystem *s = pli_body_system(body, &dof);
+    const PliLiveView live = pli_body_live(body);
     double *force = j->t->change; // all zeros between events
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        v3_copy(force + 3 * (size_t)dof[i], s->f + 3 * (size_t)i);
-        v3_madd(force + 3 * (size_t)dof[i], s->load[i], s->gravity);
+    for (PliIndex i = 0; i < live.active_count; ++i) {
+        v3_copy(force + 3 * (size_t)live.dof[i], live.f + 3 * (size_t)i);
+        v3_madd(force + 3 * (size_t)live.dof[i], live.load[i], j->def->gravity);
     }
     j->force = force;
 }
 
 static void forget_forces(Judge *j, PliBody *body)
 {
-    const PliIndex *dof;
-    const PliSystem *s = pli_body_system(body, &dof);
-    for (PliIndex i = 0; i < s->active_count; ++i) memset(j->t->change + 3 * (size_t)dof[i], 0, 3 * sizeof(double));
+    const PliLiveView live = pli_body_live(body);
+    for (PliIndex i = 0; i < live.active_count; ++i)
+        memset(j->t->change + 3 * (size_t)live.dof[i], 0, 3 * sizeof(double));
 }
 
 static Judge judge_of(PliTetLod *t, PliBody *body, double *x)

@@ -119,6 +119,7 @@ static void tetlod_cut(void *self, PliCut *cut)
         .slave_first = t->slave_first,
         .slave_column = t->slave_column,
         .slave_weight = t->slave_weight,
+        .one_way = t->coupling == PLI_PAPER, // reactions on slaves are lost, as in the paper
         .element = s->element,
         .volume = t->volume,
         .element_count = s->element_count,
@@ -159,7 +160,7 @@ static bool tetlod_is_valid(const void *self, PliError *err)
 }
 
 static const PliSchemeOps tetlod_ops = {
-    .scheme = PLI_TETLOD,
+    .name = "tetlod",
     .destroy = tetlod_destroy,
     .reset = tetlod_reset,
     .cut = tetlod_cut,
@@ -331,7 +332,6 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     };
     PliBody *body = pli_body_create(host, &base, &tetlod_ops, t, &fixed, err);
     if (!body) return NULL;
-    pli_body_system(body, NULL)->drop_slave_forces = def->coupling == PLI_PAPER;
     if (pli_body_set_explicit(body, def->filter, def->speed_change) == PLI_OK) return body;
     pli_body_destroy(body);
     pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for the filter");

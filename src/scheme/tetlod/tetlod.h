@@ -10,7 +10,7 @@
 #include "adapt/governor.h"
 #include "scheme/tetlod/handover.h"
 #include "scheme/tetlod/weightfit.h"
-#include "body/scheme.h"
+#include "kernel/elastic.h"
 
 enum { PLI_TETLOD_BUCKETS = 2048 };
 

@@ -313,7 +313,7 @@ static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
     int tools;
     (void)pli_body_tools(body, &tools);
     const PliState *state = pli_body_state(body);
-    const PliIndex count[4] = { pli_body_system(body, NULL)->spring_count > 0, (PliIndex)tools, state && state->points,
+    const PliIndex count[4] = { pli_body_is_tethered(body), (PliIndex)tools, state && state->points,
                                 state && state->external };
     return pli_hash(pli_hash(PLI_HASH_SEED, count, sizeof count), s->fixed, s->count);
 }

@@ -254,21 +254,16 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
 void pli_wavelet_cut(void *self, PliCut *cut)
 {
     PliWavelet *s = self;
-    s->constant = (PliConstant){ .first = s->entry_first,
-                                 .column = s->entry_column,
-                                 .entry = s->entry,
-                                 .block = s->pair_stiffness,
-                                 .rest = s->cut_rest,
-                                 .mean = s->cut_mean,
-                                 .order = s->cut_order,
-                                 .work = s->work,
-                                 .revision = s->revision,
-                                 .linear = !nonlinear(s),
-                                 .rotates = s->def.law != PLI_WAVELET_LINEAR };
+    PliRestStiffness *k = &s->stiffness;
+    k->count = s->active_count;
+    k->first = s->entry_first, k->column = s->entry_column, k->entry = s->entry, k->block = s->pair_stiffness;
+    k->rest = s->cut_rest, k->mean = s->cut_mean, k->order = s->cut_order, k->work = s->work;
+    k->revision = s->revision;
+    k->linear = !nonlinear(s);
+    k->rotates = s->def.law != PLI_WAVELET_LINEAR;
     cut->active = s->active, cut->active_count = s->active_count;
     cut->mass = s->cut_mass, cut->load = s->cut_load;
     cut->mass_first = s->mass_first, cut->mass_column = s->mass_column, cut->mass_value = s->mass_value;
-    cut->constant = &s->constant;
     cut->driven = s->driven;
     if (!nonlinear(s)) return;
     cut->slave = s->slave, cut->slave_count = s->slave_count;

@@ -37,6 +37,7 @@ static void destroy(void *self, const PliHost *host)
 {
     PliWavelet *s = self;
     if (!s) return;
+    pli_rest_stiffness_free(&s->stiffness);
     pli_wavelet_adapt_destroy(s);
     pli_wavelet_cut_destroy(s);
     pli_wavelet_free_pairs(s);
@@ -84,8 +85,8 @@ static PliIndex place(const void *self, PliIndex dof)
     return dof < s->count ? s->level[s->dof_level[dof]].dof_first + dof : dof;
 }
 
-static const PliSchemeOps wavelet_ops = {
-    .scheme = PLI_WAVELET,
+const PliSchemeOps pli_wavelet_ops = {
+    .name = "wavelet",
     .destroy = destroy,
     .reset = reset,
     .cut = pli_wavelet_cut,
@@ -141,18 +142,26 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
     s->lame = pli_lame(&def->base.material);
     PliStatus status = pli_wavelet_build(s, def, err);
     if (status == PLI_OK) status = pli_wavelet_make_pairs(s, err);
-    if (status == PLI_OK && (pli_wavelet_cut_create(s) != PLI_OK || pli_wavelet_adapt_create(s) != PLI_OK))
+    if (status == PLI_OK && (pli_wavelet_cut_create(s) != PLI_OK || pli_wavelet_adapt_create(s) != PLI_OK ||
+                             pli_rest_stiffness_init(&s->stiffness, host, def->base.linear_solver) != PLI_OK))
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u functions", s->count);
     if (status != PLI_OK) {
         destroy(s, host);
         return NULL;
     }
+    s->stiffness.linear = def->law != PLI_WAVELET_NONLINEAR;
+    s->method = (PliLinearMethod){ &pli_rest_linear_ops, &s->stiffness };
     const PliSchemeStatic fixed = {
         .dof_count = s->dof_count,
         .rest = s->rest,
         .dof_level = s->dof_level,
         .level_count = s->level_count,
-        .constant = true,
+        .dense = true,
+        .sample_cells = true,
+        .force = def->law == PLI_WAVELET_NONLINEAR ? NULL : &pli_rest_force_ops,
+        .force_self = &s->stiffness,
+        .methods = &s->method,
+        .method_count = 1,
         .point_entries = s->def.basis == PLI_WAVELET_TRILINEAR ? 24 : 96,
         .active_capacity = s->count,
         .slave_capacity = s->slave_capacity,
@@ -166,13 +175,13 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .surface_tris = s->tris,
         .surface_tri_count = s->tri_count,
     };
-    return pli_body_create(host, &def->base, &wavelet_ops, s, &fixed, err);
+    return pli_body_create(host, &def->base, &pli_wavelet_ops, s, &fixed, err);
 }
 
 PliWaveletInfo pli_wavelet_info(const PliBody *body)
 {
     PliWaveletInfo info = { 0 };
-    if (pli_body_scheme(body) != PLI_WAVELET) return info;
+    if (!pli_body_uses(body, &pli_wavelet_ops)) return info;
     const PliWavelet *s = pli_body_self((PliBody *)body);
     info = s->info;
     info.displacement = s->displacement;
@@ -182,12 +191,12 @@ PliWaveletInfo pli_wavelet_info(const PliBody *body)
 
 const double *pli_wavelet_places(const PliBody *body)
 {
-    return pli_body_scheme(body) == PLI_WAVELET ? ((const PliWavelet *)pli_body_self((PliBody *)body))->place : NULL;
+    return pli_body_uses(body, &pli_wavelet_ops) ? ((const PliWavelet *)pli_body_self((PliBody *)body))->place : NULL;
 }
 
 PliStatus pli_wavelet_activate(PliBody *body, const PliIndex *dofs, PliIndex count, PliError *err)
 {
-    if (pli_body_scheme(body) != PLI_WAVELET)
+    if (!pli_body_uses(body, &pli_wavelet_ops))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the body is not one of wavelets");
     PliWavelet *s = pli_body_self(body);
     for (PliIndex k = 0; k < count && dofs; ++k)

@@ -9,8 +9,8 @@
 #include "adapt/criterion.h"
 #include "adapt/governor.h"
 #include "scheme/wavelet/lattice_shape.h"
+#include "scheme/wavelet/rest_stiffness.h"
 #include "kernel/elastic_state.h"
-#include "body/scheme.h"
 
 enum { PLI_WAVELET_LEVELS = 5 };
 
@@ -65,7 +65,8 @@ typedef struct PliWavelet {
     double *mass_value;
     PliIndex *entry_first, *entry_column, *entry, *cut_order;
     uint8_t *driven;
-    PliConstant constant;
+    PliRestStiffness stiffness;
+    PliLinearMethod method;
     PliIndex *slave, slave_count, *slave_first, *slave_column;
     double *slave_weight;
     uint8_t *touched;                   ///< per coefficient: a live sample needs it
@@ -105,6 +106,7 @@ typedef struct PliWavelet {
     PliWaveletInfo info;
 } PliWavelet;
 
+extern const PliSchemeOps pli_wavelet_ops;
 enum { PLI_PASSIVE, PLI_ACTIVE, PLI_FADING_IN, PLI_FADING_OUT };
 
 // wavelet_basis.c

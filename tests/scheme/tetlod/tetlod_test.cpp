@@ -358,8 +358,8 @@ TEST(TetLod, AClampHoldsSlavesToo)
     clamp_between(b, s);
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
     // what the elements see of the clamp is at rest, and some of it would follow otherwise
-    const PliIndex *dof;
-    const PliSystem *system = pli_body_system(b.get(), &dof);
+    const PliIndex *dof = pli_body_live(b.get()).dof;
+    const PliSystem *system = &b->system;
     const PliTetLod *t = inside(b);
     EXPECT_GT(system->held_count, 3u);
     double would_move = 0;

@@ -1,0 +1,308 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "body/elastic_force.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { RATES = 8 }; ///< the slowest elements tick every 2^7 substeps
+
+struct PliElasticForce {
+    PliHost host;
+    PliElastic *kernel;
+    const PliIndex *tets;
+    const PliTetRest *tet_rest;
+    PliTetRest *own_rest; ///< where the scheme has none
+    PliIndex tet_count, element_capacity;
+    size_t sample_entry_capacity;
+    bool has_samples, multirate;
+    double *step;         ///< s, critical step per tetrahedron
+    PliIndex *corner;     ///< shape [element_count, 4], compact numbers, by rate
+    PliIndex *element;    ///< live elements by rate, numbers of the scheme
+    double *volume;       ///< m3
+    PliIndex *rate;       ///< per element while they are ordered
+    PliIndex *sample_dof; ///< compact numbers
+    PliIndex element_count, sample_count, first[RATES + 1];
+    int rate_count;
+    double critical_step;
+    size_t bytes;
+};
+
+PliElastic *pli_elastic_force_kernel(const PliElasticForce *e) { return e->kernel; }
+size_t pli_elastic_force_bytes(const PliElasticForce *e) { return e->bytes; }
+
+static void *take(PliElasticForce *e, size_t count, size_t size)
+{
+    e->bytes += count * size;
+    return pli_alloc(&e->host, count, size);
+}
+
+void pli_elastic_force_destroy(PliElasticForce *e)
+{
+    if (!e) return;
+    const PliHost host = e->host;
+    const size_t elements = e->element_capacity;
+    pli_elastic_destroy(e->kernel);
+    PLI_FREE(&host, e->own_rest, e->tet_count);
+    PLI_FREE(&host, e->step, e->tet_count);
+    PLI_FREE(&host, e->corner, 4 * elements);
+    PLI_FREE(&host, e->element, elements);
+    PLI_FREE(&host, e->volume, elements);
+    PLI_FREE(&host, e->rate, elements);
+    PLI_FREE(&host, e->sample_dof, e->sample_entry_capacity);
+    PLI_FREE(&host, e, 1);
+}
+
+static PliStatus make_rest(PliElasticForce *e, const PliSchemeStatic *st, PliError *err)
+{
+    PliIndex bad;
+    e->tet_rest = st->tet_rest;
+    if (st->tet_rest || !st->tet_count) return PLI_OK;
+    e->tet_rest = e->own_rest = take(e, st->tet_count, sizeof(PliTetRest));
+    if (!e->own_rest) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u tetrahedra", st->tet_count);
+    const PliStatus status = pli_tet_rest(st->tets, st->tet_count, st->rest, e->own_rest, &bad);
+    return status == PLI_OK ? PLI_OK : pli_refuse(err, status, "tetrahedron %u is flat or inverted", bad);
+}
+
+PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef *def, const PliSchemeStatic *st,
+                                          PliError *err)
+{
+    PliElasticForce *e = PLI_NEW(host, 1, PliElasticForce);
+    if (!e) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body");
+        return NULL;
+    }
+    e->host = *host;
+    e->tets = st->tets;
+    e->tet_count = st->tet_count;
+    e->element_capacity = st->element_capacity;
+    e->has_samples = st->sample_capacity > 0;
+    e->sample_entry_capacity = st->sample_entry_capacity;
+    e->rate_count = 1;
+    const PliElasticDef kernel = { .material = def->material,
+                                   .simd = pli_simd_best(),
+                                   .point_capacity = st->active_capacity + st->slave_capacity,
+                                   .tet_capacity = st->element_capacity,
+                                   .sample_capacity = st->sample_capacity,
+                                   .sample_entry_capacity = st->sample_entry_capacity,
+                                   .sample_cells = st->sample_cells };
+    const size_t elements = st->element_capacity;
+    e->kernel = pli_elastic_create(host, &kernel, err);
+    if (!e->kernel || make_rest(e, st, err) != PLI_OK) goto fail;
+    e->step = take(e, st->tet_count, sizeof *e->step);
+    e->corner = take(e, 4 * elements, sizeof *e->corner);
+    e->element = take(e, elements, sizeof *e->element);
+    e->volume = take(e, elements, sizeof *e->volume);
+    e->rate = take(e, elements, sizeof *e->rate);
+    e->sample_dof = take(e, st->sample_entry_capacity, sizeof *e->sample_dof);
+    if (e->step && e->corner && e->element && e->volume && e->rate && e->sample_dof) return e;
+    pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", st->dof_count);
+fail:
+    pli_elastic_force_destroy(e);
+    return NULL;
+}
+
+static void retune(void *self, const PliBodyDef *def)
+{
+    PliElasticForce *e = self;
+    e->multirate = def->multirate;
+    pli_elastic_set_material(e->kernel, &def->material);
+    for (PliIndex i = 0; i < e->tet_count; ++i) e->step[i] = pli_tet_critical_step(&e->tet_rest[i], &def->material);
+}
+
+// ---- the cut -----------------------------------------------------------------------------------------------------------------
+
+// Step of a live element: one that stands for more than its own volume is stiffer by that much.
+static double live_step(const PliElasticForce *f, const PliCut *cut, PliIndex i)
+{
+    const PliIndex e = cut->element[i];
+    const double own = f->tet_rest[e].volume;
+    return cut->volume[i] > own ? f->step[e] * sqrt(own / cut->volume[i]) : f->step[e];
+}
+
+// An element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
+static void order_by_rate(PliElasticForce *e, const PliCut *cut)
+{
+    const PliIndex count = cut->element_count;
+    double least = INFINITY;
+    for (PliIndex i = 0; i < count; ++i) least = fmin(least, live_step(e, cut, i));
+    e->critical_step = least;
+    e->element_count = count;
+    e->rate_count = 1;
+    memset(e->first, 0, sizeof e->first);
+    if (!e->multirate) { // the order of the cut
+        for (int g = 1; g <= RATES; ++g) e->first[g] = count;
+        if (count) memcpy(e->element, cut->element, count * sizeof *e->element);
+        if (count) memcpy(e->volume, cut->volume, count * sizeof *e->volume);
+        return;
+    }
+    for (PliIndex i = 0; i < count; ++i) {
+        const double ratio = live_step(e, cut, i) / least;
+        PliIndex g = 0;
+        while (g + 1 < RATES && ratio >= (double)(2 << g)) ++g;
+        e->rate[i] = g;
+        e->first[g + 1]++;
+    }
+    PliIndex next[RATES + 1] = { 0 };
+    for (int g = 1; g <= RATES; ++g) {
+        if (e->first[g]) e->rate_count = g;
+        e->first[g] += e->first[g - 1];
+    }
+    memcpy(next, e->first, sizeof next);
+    for (PliIndex i = 0; i < count; ++i) {
+        const PliIndex at = next[e->rate[i]]++;
+        e->element[at] = cut->element[i];
+        e->volume[at] = cut->volume[i];
+    }
+}
+
+static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
+{
+    PliElasticForce *e = self;
+    const PliIndex points = live->active_count + live->slave_count;
+    order_by_rate(e, cut);
+    for (PliIndex i = 0; i < cut->element_count; ++i) {
+        const PliIndex *t = e->tets + 4 * (size_t)e->element[i];
+        for (int k = 0; k < 4; ++k) e->corner[4 * (size_t)i + k] = live->position[t[k]];
+    }
+    PliStatus status = pli_elastic_set_tets(e->kernel, points, cut->element_count, e->corner, e->element, e->tet_rest,
+                                            e->volume, NULL);
+    e->sample_count = cut->sample_count;
+    if (!e->has_samples) return status;
+    const PliIndex entries = cut->sample_count ? cut->sample_first[cut->sample_count] : 0;
+    for (PliIndex k = 0; k < entries; ++k) e->sample_dof[k] = live->position[cut->sample_dof[k]];
+    const PliStatus samples = pli_elastic_set_samples(e->kernel, points, cut->sample_count, cut->sample_first,
+                                                      e->sample_dof, cut->sample_grad, cut->sample_volume,
+                                                      cut->sample_stiffness, cut->sample_f0, cut->sample_s0);
+    if (cut->sample_bulk) pli_elastic_set_sample_bulk(e->kernel, cut->sample_bulk);
+    return status == PLI_OK ? samples : status;
+}
+
+// ---- forces ------------------------------------------------------------------------------------------------------------------
+
+static void add_force(void *self, const double *x, const double *v, double *f)
+{
+    pli_elastic_add_force(((PliElasticForce *)self)->kernel, x, v, f);
+}
+
+static void linearize(void *self, const double *x, bool definite)
+{
+    PliElastic *kernel = ((PliElasticForce *)self)->kernel;
+    pli_elastic_set_project(kernel, definite);
+    pli_elastic_linearize(kernel, x);
+    pli_elastic_set_project(kernel, false);
+}
+
+static void add_dforce(void *self, const double *dx, double k, double *df)
+{
+    pli_elastic_add_dforce(((PliElasticForce *)self)->kernel, dx, k, df);
+}
+
+static double energy(void *self, const double *x) { return pli_elastic_energy(((PliElasticForce *)self)->kernel, x); }
+
+typedef struct BlockArg {
+    PliBlockFn *fn;
+    void *user;
+} BlockArg;
+
+static void split_element(const PliIndex *point, PliIndex n, const double *k, void *user)
+{
+    const BlockArg *arg = user;
+    for (PliIndex a = 0; a < n; ++a)
+        for (PliIndex b = 0; b < n; ++b) {
+            double block[9];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) block[3 * i + j] = k[(3 * a + (PliIndex)i) * 3 * n + 3 * b + (PliIndex)j];
+            arg->fn(point[a], point[b], block, arg->user);
+        }
+}
+
+static void blocks(void *self, PliBlockFn *fn, void *user)
+{
+    BlockArg arg = { fn, user };
+    pli_elastic_element_matrices(((PliElasticForce *)self)->kernel, split_element, &arg);
+}
+
+static double critical_step(void *self) { return ((PliElasticForce *)self)->critical_step; }
+static int rate_count(void *self) { return ((PliElasticForce *)self)->rate_count; }
+
+static void add_force_at_rate(void *self, int rate, const double *x, const double *v, double *f)
+{
+    const PliElasticForce *e = self;
+    pli_elastic_add_force_range(e->kernel, e->first[rate], e->first[rate + 1], x, v, f);
+}
+
+// ---- looks ---------------------------------------------------------------------------------------------------------------------
+
+static PliIndex element_count(void *self)
+{
+    const PliElasticForce *e = self;
+    return e->element_count + e->sample_count;
+}
+
+static PliIndex inverted(void *self, const double *x, PliIndex *first)
+{
+    const PliElasticForce *e = self;
+    const PliIndex count = pli_elastic_inverted(e->kernel, x, first);
+    if (*first != PLI_NONE && *first < e->element_count) *first = e->element[*first];
+    return count;
+}
+
+static void add_von_mises(void *self, const double *x, double *sum)
+{
+    const PliElasticForce *e = self;
+    for (PliIndex i = 0; i < e->element_count; ++i) {
+        const double s = pli_elastic_tet_von_mises(e->kernel, i, x);
+        for (int k = 0; k < 4; ++k) {
+            double *to = sum + 3 * (size_t)e->corner[4 * (size_t)i + k];
+            to[0] += s * e->volume[i];
+            to[1] += e->volume[i];
+        }
+    }
+}
+
+// ---- points in blocks: the kernel knows samples that list groups of four ------------------------------------------------------
+
+static bool couplings(void *self, PliIndex n, PliBlocksFn *fn, void *user)
+{
+    const PliElasticForce *e = self;
+    if (n != 4 || e->element_count) return false;
+    pli_elastic_sample_groups(e->kernel, fn, user);
+    return true;
+}
+
+static bool add_blocks(void *self, PliIndex n, double k, PliBlockPlaceFn *place, void *user, size_t stride)
+{
+    const PliElasticForce *e = self;
+    if (n != 4 || e->element_count) return false;
+    pli_elastic_add_pairs(e->kernel, k, place, user, stride);
+    return true;
+}
+
+static bool add_diagonal_blocks(void *self, PliIndex n, double k, double *to)
+{
+    const PliElasticForce *e = self;
+    if (e->element_count) return false;
+    pli_elastic_add_group_blocks(e->kernel, k, n, to);
+    return true;
+}
+
+const PliForceOps pli_elastic_force_ops = {
+    .recut = recut,
+    .retune = retune,
+    .add_force = add_force,
+    .linearize = linearize,
+    .add_dforce = add_dforce,
+    .blocks = blocks,
+    .energy = energy,
+    .critical_step = critical_step,
+    .rate_count = rate_count,
+    .add_force_at_rate = add_force_at_rate,
+    .element_count = element_count,
+    .inverted = inverted,
+    .add_von_mises = add_von_mises,
+    .couplings = couplings,
+    .add_blocks = add_blocks,
+    .add_diagonal_blocks = add_diagonal_blocks,
+};

@@ -1,0 +1,301 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLIANT_SCHEME_H
+#define PLIANT_SCHEME_H
+
+// For whoever writes a scheme, in this tree or outside it; hosts do not need it.
+//
+// A scheme is a fixed set of coefficients, and at every moment a *cut* that says which of them are active, which follow them,
+// and which elements are live with which weight. The body compacts a cut: active coefficients become points 0 .. active_count,
+// passive ones that elements touch (slaves) the points behind them. Forces, solvers and integrators see these compact points
+// only, so that nothing in a substep is longer than what is live.
+//
+// A scheme fills three things and calls pli_body_create: PliSchemeStatic (what never changes), PliSchemeOps (what it answers),
+// and, at each recut, a PliCut. Internal forces come from the tetrahedra and samples of the cut by the laws of PliMaterial,
+// unless the scheme has force operators of its own (PliForceOps). The same holds for linear solvers (PliLinearOps).
+//
+// Rules: nothing called in a step allocates, unless its comment says that it may; sums have one order for any worker count.
+
+#include <pliant/body.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- the cut -------------------------------------------------------------------------------------------------------------
+
+/// Filled by a scheme when its active set changes; arrays stay the scheme's and are read at once.
+typedef struct PliCut {
+    const PliIndex *active; ///< ascending
+    PliIndex active_count;
+    const double *mass; ///< lumped, kg, per active coefficient (explicit steps, and implicit ones without a matrix)
+    /// Integral of density x basis function, kg, per active coefficient: gravity; NULL: the same as mass.
+    const double *load;
+    /// Consistent mass as a symmetric matrix of scalars over active *positions* (0 .. active_count), or NULL: lumped.
+    const PliIndex *mass_first, *mass_column;
+    const double *mass_value;
+
+    const PliIndex *slave; ///< passive coefficients that live elements touch, any order
+    PliIndex slave_count;
+    const PliIndex *slave_first;  ///< slave_count + 1
+    const PliIndex *slave_column; ///< active dof numbers
+    const double *slave_weight;
+    /// Slaves are carried, and what pulls at them is lost instead of pulling at what carries them. No energy stands behind such
+    /// forces; it is for schemes that must do as their source does.
+    bool one_way;
+    const uint8_t
+        *driven; ///< per active coefficient: the scheme moves it by the velocity it writes in adapt; NULL: none
+
+    // Elements of the default forces; a scheme with its own leaves them out.
+    const PliIndex *element; ///< live tetrahedra, ascending, into PliSchemeStatic.tets
+    const double *volume;    ///< m3, weight of each live element
+    PliIndex element_count;
+    /// Samples: points of integration with any number of basis functions. Sample s owns entries sample_first[s] ..
+    /// sample_first[s + 1] of sample_dof (dof numbers, active or slave) and sample_grad (Vec3 each, 1/m, of the basis functions).
+    PliIndex sample_count;
+    const PliIndex *sample_first, *sample_dof;
+    const double *sample_grad;
+    const double *sample_volume;    ///< m3
+    const double *sample_stiffness; ///< factor of Young's modulus; NULL: 1
+    const double *sample_f0;        ///< [count, 9], added to F: what passive coefficients contribute; NULL: nothing
+    const double
+        *sample_s0; ///< Pa, [count, 6] xx yy zz yz xz xy, added to the second Piola-Kirchhoff stress; NULL: none
+    const double *sample_bulk; ///< adds the energy bulk lambda V tr(E)^2 / 2, any sign; NULL: none
+} PliCut;
+
+/// The compact points of the present cut. A view: valid until the next recut, x, v and f until anything else moves.
+typedef struct PliLiveView {
+    PliIndex active_count, slave_count;
+    const PliIndex *dof;      ///< compact -> dof, active ones first
+    const PliIndex *position; ///< dof -> compact, PLI_NONE when not live
+    PliRows slaves;           ///< slave_count rows over active positions; an empty row is a point that the host holds
+    const double *mass;       ///< kg, lumped, per active point
+    const double *load;       ///< kg, per active point: gravity acts on it
+    const uint8_t *fixed;     ///< per active point: it does not accelerate
+    const double *x, *v, *f;  ///< Vec3 of all points; f: of the last evaluation, gravity and f_ext not included
+} PliLiveView;
+
+// ---- forces ----------------------------------------------------------------------------------------------------------------
+
+/// Up to `count` numbers of blocks that couple with each other.
+typedef void PliBlocksFn(const PliIndex *block, PliIndex count, void *user);
+/// Where the block (row, column) of a matrix is kept; NULL: this one is not wanted.
+typedef double *PliBlockPlaceFn(PliIndex row, PliIndex column, void *user);
+
+/// Internal forces on compact points: f has a Vec3 for every active point and slave, W is the body's business. K is df/dx.
+typedef struct PliForceOps {
+    /// The cut is another one; anything but PLI_OK stops the body until the next. Never allocates.
+    PliStatus (*recut)(void *self, const PliCut *cut, const PliLiveView *live);
+    /// The definition is another one (material, multirate); a recut follows. Called at creation, too. NULL: it does not matter.
+    void (*retune)(void *self, const PliBodyDef *def);
+    /// f += forces; with v (may be NULL) also viscous ones, material.damping K v for small strains.
+    void (*add_force)(void *self, const double *x, const double *v, double *f);
+    /// Makes K at x, for the three functions below. definite: without negative eigenvalues, so that -K is positive semi-definite.
+    void (*linearize)(void *self, const double *x, bool definite);
+    void (*add_dforce)(void *self, const double *dx, double k, double *df); ///< df += k K dx
+    void (*blocks)(void *self, PliBlockFn *fn,
+                   void *user);                    ///< 3x3 blocks of K in compact numbers; those of one pair add up
+    double (*energy)(void *self, const double *x); ///< J
+
+    // ---- explicit steps; NULL where a scheme has none --------------------------------------------------------------------
+    double (*critical_step)(void *self); ///< s, largest stable step of the present cut, undamped
+    /// Elements may tick at their own rate: those of rate g are evaluated every 2^g substeps. NULL: all at rate 0.
+    int (*rate_count)(void *self);
+    void (*add_force_at_rate)(void *self, int rate, const double *x, const double *v, double *f);
+
+    // ---- what hosts look at; NULL: nothing to tell ---------------------------------------------------------------------------
+    PliIndex (*element_count)(void *self);
+    /// Elements that are inside out or not a number, and the first of them.
+    PliIndex (*inverted)(void *self, const double *x, PliIndex *first);
+    /// sum[0], sum[1] of each point (3 doubles each) += von Mises stress x weight, Pa, and weight.
+    void (*add_von_mises)(void *self, const double *x, double *sum);
+
+    // ---- points in blocks (PliSchemeStatic.block); NULL or false: solvers take it from `blocks` ------------------------------
+    // Unknown c n + p of a block of n points is component c of its point p.
+    bool (*couplings)(void *self, PliIndex n, PliBlocksFn *fn, void *user); ///< which blocks of n points couple
+    /// K times k straight into the blocks `place` gives room for, `stride` doubles per row.
+    bool (*add_blocks)(void *self, PliIndex n, double k, PliBlockPlaceFn *place, void *user, size_t stride);
+    /// The diagonal blocks only: [points / n, 3 n, 3 n] += k K.
+    bool (*add_diagonal_blocks)(void *self, PliIndex n, double k, double *blocks);
+} PliForceOps;
+
+// ---- linear solvers ----------------------------------------------------------------------------------------------------------
+
+/// The matrix of an implicit step over active points, A = mass_factor M + stiffness_factor W^T K W + tethers, and the identity
+/// where a point is fixed. It is never assembled unless a solver does so. A view, valid during the call.
+typedef struct PliStepMatrix {
+    PliIndex count;                       ///< active points, three unknowns each
+    double mass_factor, stiffness_factor; ///< 0 while a pattern is made
+    const double *x;                      ///< compact points where K was made
+    const double *mass;                   ///< kg, lumped, per point
+    const PliIndex *mass_first;           ///< consistent mass by rows, or NULL: lumped
+    const PliIndex *mass_column;
+    const double *mass_value;
+    const uint8_t *fixed;
+    /// Tethers: points of the body that contact or a host hold, each a row over active points and a symmetric matrix
+    /// (xx yy zz yz xz xy, N s2/m: h2 stiffness + h damping). Rows list whole blocks where points come in blocks.
+    PliIndex tether_count;
+    const PliIndex *tether_first, *tether_column;
+    const double *tether_weight, *tether_matrix;
+    PliIndex block; ///< see PliSchemeStatic
+    bool dense;     ///< see PliSchemeStatic
+    struct PliSystem *system;
+} PliStepMatrix;
+PLI_API void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y); ///< y = A p; p and y differ
+/// Blocks of W^T K W over active points; those of one pair add up.
+PLI_API void pli_step_matrix_stiffness(const PliStepMatrix *a, PliBlockFn *fn, void *user);
+/// The same for the pattern: every pair that may couple by stiffness, values are of no use.
+PLI_API void pli_step_matrix_pattern(const PliStepMatrix *a, PliBlockFn *fn, void *user);
+
+typedef enum PliPrepared {
+    PLI_PREPARED_FAILED,     ///< no step is possible
+    PLI_PREPARED_EXACT,      ///< solve is the answer
+    PLI_PREPARED_NEAR,       ///< solve preconditions an iteration
+    PLI_PREPARED_INDEFINITE, ///< exact, but A has negative eigenvalues: the body asks again with a definite K
+} PliPrepared;
+
+/// A linear solver or preconditioner. Those of the scheme are asked first, then the library's own; the first that takes a cut
+/// solves it until the cut changes.
+typedef struct PliLinearOps {
+    const char *name;
+    bool (*takes)(void *self, const PliStepMatrix *a, PliLinearSolver wish);
+    /// Once, before the first step: up to `capacity` points can be active, `limit` of them by the user's wish (0: no limit).
+    /// NULL: nothing to reserve.
+    PliStatus (*reserve)(void *self, PliIndex capacity, PliIndex limit);
+    /// The cut, or what tethers join, is another one. May allocate. NULL: nothing to do.
+    PliStatus (*pattern)(void *self, const PliStepMatrix *a);
+    bool (*outgrown)(void *self, const PliStepMatrix *a); ///< tethers need another pattern; NULL: never
+    PliPrepared (*prepare)(void *self, const PliStepMatrix *a);
+    /// x = A^-1 b, or nearly; b and x differ. NULL: iterations go without.
+    void (*solve)(void *self, const PliStepMatrix *a, const double *b, double *x);
+    /// Eight at once, in place: x and work have shape [3 count, 8]. NULL: one after the other.
+    void (*solve_eight)(void *self, const PliStepMatrix *a, double *x, double *work);
+    void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL
+    bool
+        notices; ///< an indefinite A is noticed (also by CG): the exact K, which follows the motion better, is tried first
+    bool responds; ///< solve may be used between steps: pli_body_response, pli_body_compliance
+} PliLinearOps;
+
+typedef struct PliLinearMethod {
+    const PliLinearOps *ops;
+    void *self;
+} PliLinearMethod;
+
+// ---- the scheme --------------------------------------------------------------------------------------------------------------
+
+typedef struct PliTetRest PliTetRest;
+enum { PLI_BLOCK_MAX = 8 }; ///< points in a block
+
+/// What never changes after creation. Arrays stay the scheme's, for the body's life.
+typedef struct PliSchemeStatic {
+    PliIndex dof_count;
+    const double *rest; ///< dof_count Vec3
+    const uint8_t *dof_level;
+    int level_count;
+    /// Consecutive coefficients that come and go together, all of them in a cut or none: solvers and tethers take them as one. 0 or
+    /// 1: none, up to PLI_BLOCK_MAX.
+    PliIndex block;
+    bool
+        dense; ///< a coefficient couples with dozens of others: beyond some thousands a factor costs more than iterations
+    PliIndex point_entries;       ///< active coefficients a point hangs on, on average; 0: as tetrahedra have them
+    double mass;                  ///< kg, when it is not the sum of the loads (bases that do not sum to one); 0: it is
+    const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
+    // capacities of whatever a cut may hold
+    PliIndex active_capacity, slave_capacity;
+    size_t slave_entry_capacity, mass_entry_capacity;
+
+    // default forces
+    const PliIndex *tets;       ///< of all levels, in dof numbers
+    const PliTetRest *tet_rest; ///< NULL: made from `rest`
+    PliIndex tet_count;
+    PliIndex element_capacity, sample_capacity;
+    size_t sample_entry_capacity;
+    bool sample_cells; ///< samples mostly come eight by eight with the same points
+    // or the scheme's own, of which `force_self` stays the scheme's
+    const PliForceOps *force;
+    void *force_self;
+    const PliLinearMethod *methods; ///< solvers of the scheme's own, best first
+    int method_count;
+
+    // the body's own finest surface, used as skin until another is attached (may be NULL)
+    const double *surface_points;
+    PliIndex surface_point_count;
+    const PliIndex *surface_tris;
+    PliIndex surface_tri_count;
+} PliSchemeStatic;
+
+typedef struct PliSchemeOps {
+    const char *name; ///< as in scenes
+    void (*destroy)(void *self, const PliHost *host);
+    /// First cut, and the one a reset returns to.
+    void (*reset)(void *self);
+    void (*cut)(void *self, PliCut *cut); ///< fills a zeroed one
+    /// Decides and applies splits and merges; x and v (full length) are handed over for every coefficient that becomes
+    /// active, with mass, momentum and energy rules of doc/schemes. Returns true when the cut changed. NULL: not adaptive.
+    bool (*adapt)(void *self, PliBody *body, double *x, double *v, double dt);
+    /// W for all passive coefficients (full length), for hosts that look at them. NULL: there are none.
+    void (*spread)(void *self, double *x);
+    /// Rows of W (all dofs from active ones). Valid until the cut changes.
+    PliRows (*transfer)(void *self);
+    // Optional, for schemes with many more coefficients than are live at a time: the skin then costs no more than its own points.
+    /// Writes the values of the listed passive dofs (and of whatever they follow) from the active ones in x.
+    void (*follow)(void *self, const PliIndex *dof, PliIndex count, double *x);
+    /// Rows of which only the listed ones have to be right.
+    PliRows (*transfer_rows)(void *self, const PliIndex *dof, PliIndex count);
+    /// f += forces of the scheme's own on active coefficients (by active position), held during the coming step. May be NULL.
+    void (*add_force)(void *self, double *f);
+    PliIndex (*place)(const void *self, PliIndex dof); ///< see pli_body_dof_place; NULL: every coefficient is a place
+    bool judges_forces;                                ///< see pli_body_judges_forces
+    bool
+        announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
+    /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
+    PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
+    /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
+    void (*pin)(void *self, const uint8_t *fixed);
+    bool (*is_valid)(const void *self, PliError *err); ///< whole-structure check, for tests; may be NULL
+} PliSchemeOps;
+
+/// Makes a body around a scheme object; takes ownership of `self` (also on failure).
+PLI_API PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
+                                 const PliSchemeStatic *statics, PliError *err);
+PLI_API void *pli_body_self(PliBody *body);
+PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
+/// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a solver.
+PLI_API void pli_body_recut(PliBody *body);
+PLI_API uint64_t pli_body_revision(const PliBody *body);
+PLI_API PliLiveView pli_body_live(const PliBody *body);
+PLI_API bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut
+/// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).
+/// Once, right after creation: allocates.
+PLI_API PliStatus pli_body_set_explicit(PliBody *body, bool filter, double speed_change);
+PLI_API PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count events, energies, refusals here
+
+// ---- inside adapt -------------------------------------------------------------------------------------------------------------
+
+/// Remembers what the skin shows within `radius` of `centre` (at rest), so that an event there does not move it. x as given to
+/// adapt; passive entries are written.
+PLI_API void pli_body_before_event(PliBody *body, double *x, const double centre[3], double radius);
+PLI_API const PliState *pli_body_state(const PliBody *body); ///< the host's
+PLI_API const PliTool *pli_body_tools(const PliBody *body, int *count);
+PLI_API bool pli_body_is_tethered(const PliBody *body);     ///< contact or the host held points in the last step
+PLI_API const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
+/// Where the host has the fixed ones (dof_count Vec3).
+PLI_API void pli_body_fixed_values(const PliBody *body, const double **x, const double **v);
+/// A fixed coefficient becomes live at p, where what it followed carried it. It goes from there back to its place, in some
+/// tenths of a second: put there at once it would kick its neighbours, or the event would be refused for its energy.
+PLI_API void pli_body_lead_astray(PliBody *body, PliIndex dof, const double p[3]);
+/// Internal forces at (x, v), on the points of pli_body_live. An implicit step that follows takes them over.
+PLI_API const double *pli_body_evaluate(PliBody *body, const double *x, const double *v);
+/// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced.
+PLI_API void pli_body_add_external_forces(PliBody *body, const double *x, const double *v, double dt, double *f);
+
+// of the default forces; of a scheme with its own: NaN, NULL, nothing
+PLI_API double pli_body_energy_density(const PliBody *body, const double F[9]); ///< J/m3 of the material at F
+/// -V P of every sample at the last evaluation ([sample_count, 9], row-major), until the next.
+PLI_API const double *pli_body_sample_stress(const PliBody *body);
+PLI_API void pli_body_set_sample_s0(PliBody *body,
+                                    const double *s0); ///< see PliCut.sample_s0; the rest of the cut stays
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,365 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "scheme/wavelet/rest_stiffness.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/vec.h"
+#include "kernel/elastic_state.h"
+
+PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish)
+{
+    k->host = *host;
+    k->wish = wish;
+    k->tiles = pli_tiles_create(host);
+    return k->tiles ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+void pli_rest_stiffness_free(PliRestStiffness *k)
+{
+    pli_tiles_destroy(k->tiles);
+    PLI_FREE(&k->host, k->place, k->place_capacity);
+}
+
+static void find_rotation(const PliRestStiffness *k, const double *x, double R[9])
+{
+    static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    if (!k->rotates) {
+        memcpy(R, one, sizeof one);
+        return;
+    }
+    double F[9] = { 0.0 };
+    for (size_t i = 0; i < k->count; ++i)
+        for (size_t a = 0; a < 3; ++a)
+            for (size_t b = 0; b < 3; ++b) F[3 * a + b] += x[3 * i + a] * k->mean[3 * i + b];
+    pli_polar_robust(F, R);
+}
+
+static void turn_back(double r[3], const double R[9], const double p[3])
+{
+    for (int a = 0; a < 3; ++a) r[a] = R[a] * p[0] + R[3 + a] * p[1] + R[6 + a] * p[2];
+}
+
+// ---- forces ------------------------------------------------------------------------------------------------------------------
+
+/// z = K q over the lower triangle
+static void product(const PliRestStiffness *s, const double *q, double *z)
+{
+    memset(z, 0, 3 * (size_t)s->count * sizeof *z);
+    for (PliIndex i = 0; i < s->count; ++i) {
+        double sum[3] = { 0.0, 0.0, 0.0 };
+        const double *qi = q + 3 * (size_t)i;
+        for (PliIndex k = s->first[i]; k < s->first[i + 1]; ++k) {
+            const PliIndex j = s->column[k];
+            const double *b = s->block + 9 * (size_t)s->entry[k], *qj = q + 3 * (size_t)j;
+            for (int a = 0; a < 3; ++a) sum[a] += b[3 * a] * qj[0] + b[3 * a + 1] * qj[1] + b[3 * a + 2] * qj[2];
+            if (j == i) continue;
+            double *zj = z + 3 * (size_t)j;
+            for (int a = 0; a < 3; ++a) zj[a] += b[a] * qi[0] + b[3 + a] * qi[1] + b[6 + a] * qi[2];
+        }
+        v3_add(z + 3 * (size_t)i, z + 3 * (size_t)i, sum);
+    }
+}
+
+/// y += k R z
+static void add_turned(const PliRestStiffness *s, const double R[9], const double *z, double k, double *y)
+{
+    for (size_t i = 0; i < s->count; ++i) {
+        double r[3];
+        m3_apply(r, R, z + 3 * i);
+        v3_madd(y + 3 * i, k, r);
+    }
+}
+
+/// q = R^T x - rest
+static void find_displacement(const PliRestStiffness *s, const double R[9], const double *x, double *q)
+{
+    for (size_t i = 0; i < s->count; ++i) {
+        turn_back(q + 3 * i, R, x + 3 * i);
+        v3_sub(q + 3 * i, q + 3 * i, s->rest + 3 * i);
+    }
+}
+
+static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
+{
+    (void)self, (void)cut, (void)live; // the scheme filled it with the cut
+    return PLI_OK;
+}
+
+static void retune(void *self, const PliBodyDef *def) { ((PliRestStiffness *)self)->damping = def->material.damping; }
+
+static void add_force(void *self, const double *x, const double *v, double *f)
+{
+    const PliRestStiffness *s = self;
+    double *q = s->work, *z = q + 3 * (size_t)s->count, R[9];
+    find_rotation(s, x, R);
+    find_displacement(s, R, x, q);
+    for (size_t i = 0; i < s->count && v; ++i) {
+        double w[3];
+        turn_back(w, R, v + 3 * i);
+        v3_madd(q + 3 * i, s->damping, w);
+    }
+    product(s, q, z);
+    add_turned(s, R, z, -1.0, f);
+}
+
+static void linearize(void *self, const double *x, bool definite)
+{
+    (void)definite; // it always is
+    PliRestStiffness *s = self;
+    find_rotation(s, x, s->rotation);
+}
+
+static void add_dforce(void *self, const double *dx, double k, double *df)
+{
+    const PliRestStiffness *s = self;
+    double *q = s->work, *z = q + 3 * (size_t)s->count;
+    for (size_t i = 0; i < s->count; ++i) turn_back(q + 3 * i, s->rotation, dx + 3 * i);
+    product(s, q, z);
+    add_turned(s, s->rotation, z, -k, df);
+}
+
+static double energy(void *self, const double *x)
+{
+    const PliRestStiffness *s = self;
+    double *q = s->work, *z = q + 3 * (size_t)s->count, R[9];
+    find_rotation(s, x, R);
+    find_displacement(s, R, x, q);
+    product(s, q, z);
+    return 0.5 * pli_dot(3 * s->count, q, z);
+}
+
+static void blocks(void *self, PliBlockFn *fn, void *user)
+{
+    const PliRestStiffness *s = self;
+    const double *R = s->rotation;
+    double back[9], half[9], k9[9], mirror[9];
+    for (int a = 0; a < 9; ++a) back[a] = -R[3 * (a % 3) + a / 3];
+    for (PliIndex i = 0; i < s->count; ++i)
+        for (PliIndex k = s->first[i]; k < s->first[i + 1]; ++k) {
+            m3_mul(half, s->block + 9 * (size_t)s->entry[k], back);
+            m3_mul(k9, R, half);
+            fn(i, s->column[k], k9, user);
+            if (s->column[k] == i) continue;
+            for (int a = 0; a < 9; ++a) mirror[a] = k9[3 * (a % 3) + a / 3];
+            fn(s->column[k], i, mirror, user);
+        }
+}
+
+const PliForceOps pli_rest_force_ops = {
+    .recut = recut,
+    .retune = retune,
+    .add_force = add_force,
+    .linearize = linearize,
+    .add_dforce = add_dforce,
+    .blocks = blocks,
+    .energy = energy,
+};
+
+// ---- the factor --------------------------------------------------------------------------------------------------------------
+
+static bool fits(const PliRestStiffness *k, PliLinearSolver wish)
+{
+    return wish == PLI_SOLVE_AUTO || (wish == PLI_SOLVE_LDL && k->linear);
+}
+
+static bool takes(void *self, const PliStepMatrix *a, PliLinearSolver wish)
+{
+    return fits(self, wish) && 3 * a->count <= PLI_FACTOR_UNKNOWNS;
+}
+
+static PliStatus reserve_places(PliRestStiffness *k, size_t points)
+{
+    if (points <= k->place_capacity) return PLI_OK;
+    PLI_FREE(&k->host, k->place, k->place_capacity);
+    k->place_capacity = points + points / 4;
+    k->place = PLI_NEW(&k->host, k->place_capacity, PliIndex);
+    if (!k->place) k->place_capacity = 0;
+    return k->place ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+/// Tiles that couple all with all take 36 bytes for each pair of points: 330 MB here. Beyond, memory is taken as patterns need it.
+enum { RESERVED_POINTS = 3000 };
+
+static PliStatus reserve(void *self, PliIndex capacity, PliIndex limit)
+{
+    PliRestStiffness *k = self;
+    (void)capacity;
+    if (!fits(k, k->wish) || limit == 0 || limit > RESERVED_POINTS) return PLI_OK;
+    const PliStatus status = reserve_places(k, limit);
+    return status == PLI_OK ? pli_tiles_reserve(k->tiles, (limit + 3) / 4) : status;
+}
+
+static PliIndex group_of(const PliRestStiffness *k, PliIndex point) { return k->place[point] / 4; }
+
+static PliStatus pattern(void *self, const PliStepMatrix *a)
+{
+    PliRestStiffness *k = self;
+    if (reserve_places(k, k->count) != PLI_OK) return PLI_OUT_OF_MEMORY;
+    for (PliIndex o = 0; o < k->count; ++o) k->place[k->order[o]] = o;
+    PliStatus status = pli_tiles_begin(k->tiles, (k->count + 3) / 4);
+    if (status != PLI_OK) return status;
+    for (PliIndex i = 0; i < k->count; ++i)
+        for (PliIndex e = k->first[i]; e < k->first[i + 1]; ++e)
+            pli_tiles_join(k->tiles, group_of(k, i), group_of(k, k->column[e]));
+    for (PliIndex j = 0; j < a->tether_count; ++j)
+        for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
+            for (PliIndex f = a->tether_first[j]; f < e; ++f)
+                pli_tiles_join(k->tiles, group_of(k, a->tether_column[e]), group_of(k, a->tether_column[f]));
+    k->key = 0;
+    return pli_tiles_seal(k->tiles);
+}
+
+static bool outgrown(void *self, const PliStepMatrix *a)
+{
+    const PliRestStiffness *k = self;
+    for (PliIndex j = 0; j < a->tether_count; ++j)
+        for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
+            for (PliIndex f = a->tether_first[j]; f < e; ++f)
+                if (!pli_tiles_has(k->tiles, group_of(k, a->tether_column[e]), group_of(k, a->tether_column[f])))
+                    return true;
+    return false;
+}
+
+/// Iterations that take as long as a factorisation, which runs at the speed of arithmetic, solves at that of memory.
+static double worth_of(const PliTiles *m) { return pli_tiles_work(m) / (12.0 * PLI_TILE * PLI_TILE * m->stored); }
+
+static bool is_round(const double q[6])
+{
+    return q[0] == q[1] && q[1] == q[2] && q[3] == 0.0 && q[4] == 0.0 && q[5] == 0.0;
+}
+
+/// R^T Q R of a tether, and Q itself when every direction is alike: it then is the same in every step.
+static void tether_block(const PliRestStiffness *k, const PliStepMatrix *m, PliIndex j, double out[9])
+{
+    static const int sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
+    const double *q = m->tether_matrix + 6 * (size_t)j, *R = k->turned;
+    for (int a = 0; a < 9; ++a) out[a] = q[sym[a]];
+    if (is_round(q)) return;
+    double half[9], back[9];
+    for (int a = 0; a < 9; ++a) back[a] = R[3 * (a % 3) + a / 3];
+    m3_mul(half, out, R);
+    m3_mul(out, back, half);
+}
+
+static uint64_t key_of(const PliRestStiffness *k, const PliStepMatrix *a)
+{
+    const double factor[2] = { a->mass_factor, a->stiffness_factor };
+    uint64_t h = pli_hash(PLI_HASH_SEED, factor, sizeof factor);
+    h = pli_hash(h, &k->revision, sizeof k->revision);
+    h = pli_hash(h, a->fixed, a->count);
+    return h ? h : 1;
+}
+
+static uint64_t tether_key_of(const PliRestStiffness *k, const PliStepMatrix *a)
+{
+    uint64_t h = PLI_HASH_SEED;
+    for (PliIndex j = 0; j < a->tether_count; ++j) {
+        double block[9];
+        tether_block(k, a, j, block);
+        const size_t first = a->tether_first[j], count = a->tether_first[j + 1] - first;
+        h = pli_hash(h, block, sizeof block);
+        h = pli_hash(h, a->tether_column + first, count * sizeof *a->tether_column);
+        h = pli_hash(h, a->tether_weight + first, count * sizeof *a->tether_weight);
+    }
+    return h;
+}
+
+/// += w b for the unknowns of active points i (rows) and j, where the tiles have them.
+static void add_block(const PliRestStiffness *k, PliIndex i, PliIndex j, double w, const double b[9])
+{
+    const PliIndex p = k->place[i], q = k->place[j];
+    double *to = pli_tiles_block(k->tiles, p / 4, q / 4);
+    for (PliIndex a = 0; a < 3 && to; ++a)
+        for (PliIndex c = 0; c < 3; ++c) to[PLI_TILE * (4 * a + p % 4) + 4 * c + q % 4] += w * b[3 * a + c];
+}
+
+static void fill(const PliRestStiffness *k, const PliStepMatrix *m)
+{
+    static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    pli_tiles_zero(k->tiles);
+    for (PliIndex i = 0; i < k->count; ++i)
+        for (PliIndex e = k->first[i]; e < k->first[i + 1]; ++e) {
+            const double *b = k->block + 9 * (size_t)k->entry[e];
+            double mirror[9];
+            for (int a = 0; a < 9; ++a) mirror[a] = b[3 * (a % 3) + a / 3];
+            add_block(k, i, k->column[e], -m->stiffness_factor, b);
+            if (k->column[e] != i) add_block(k, k->column[e], i, -m->stiffness_factor, mirror);
+        }
+    for (PliIndex i = 0; i < k->count; ++i)
+        for (PliIndex e = m->mass_first[i]; e < m->mass_first[i + 1]; ++e)
+            add_block(k, i, m->mass_column[e], m->mass_factor * m->mass_value[e], one);
+    for (PliIndex j = 0; j < m->tether_count; ++j) {
+        double block[9];
+        tether_block(k, m, j, block);
+        for (PliIndex a = m->tether_first[j]; a < m->tether_first[j + 1]; ++a)
+            for (PliIndex b = m->tether_first[j]; b < m->tether_first[j + 1]; ++b)
+                add_block(k, m->tether_column[a], m->tether_column[b], m->tether_weight[a] * m->tether_weight[b],
+                          block);
+    }
+    for (PliIndex i = 0; i < k->count; ++i)
+        for (PliIndex a = 0; a < 3 && m->fixed[i]; ++a)
+            pli_tiles_fix(k->tiles, group_of(k, i), 4 * a + k->place[i] % 4);
+    for (PliIndex o = k->count; o % 4; ++o) // places that nobody has
+        for (PliIndex a = 0; a < 3; ++a) pli_tiles_fix(k->tiles, o / 4, 4 * a + o % 4);
+}
+
+// A factor with other tethers preconditions until that has cost as much as a new one.
+static PliPrepared prepare(void *self, const PliStepMatrix *a)
+{
+    PliRestStiffness *k = self;
+    find_rotation(k, a->x, k->turned);
+    const uint64_t key = key_of(k, a), tethers = tether_key_of(k, a);
+    k->stale = key == k->key && tethers != k->tether_key;
+    if (key != k->key || (k->stale && k->spent >= worth_of(k->tiles))) {
+        k->stale = false;
+        k->spent = 0.0;
+        fill(k, a);
+        const bool good = pli_tiles_factor(k->tiles) == PLI_OK;
+        k->key = good ? key : 0;
+        k->tether_key = tethers;
+        if (!good) return PLI_PREPARED_FAILED;
+    }
+    return k->linear && !k->stale ? PLI_PREPARED_EXACT : PLI_PREPARED_NEAR;
+}
+
+static void spent(void *self, int iterations)
+{
+    PliRestStiffness *k = self;
+    if (k->stale) k->spent += iterations;
+}
+
+static void solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+{
+    const PliRestStiffness *k = self;
+    const PliTiles *m = k->tiles;
+    double *t = m->x;
+    (void)a;
+    for (PliIndex o = k->count; o % 4; ++o)
+        for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, o / 4) + 4 * c + o % 4] = 0.0;
+    for (PliIndex i = 0; i < k->count; ++i) {
+        double r[3];
+        turn_back(r, k->turned, b + 3 * (size_t)i);
+        for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, group_of(k, i)) + 4 * c + k->place[i] % 4] = r[c];
+    }
+    pli_tiles_solve(m, t);
+    for (PliIndex i = 0; i < k->count; ++i) {
+        double r[3];
+        for (PliIndex c = 0; c < 3; ++c) r[c] = t[pli_tiles_at(m, group_of(k, i)) + 4 * c + k->place[i] % 4];
+        m3_apply(x + 3 * (size_t)i, k->turned, r);
+    }
+}
+
+const PliLinearOps pli_rest_linear_ops = {
+    .name = "rest factor",
+    .takes = takes,
+    .reserve = reserve,
+    .pattern = pattern,
+    .outgrown = outgrown,
+    .prepare = prepare,
+    .solve = solve,
+    .spent = spent,
+    .notices = true,
+    .responds = true,
+};

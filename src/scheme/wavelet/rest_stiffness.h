@@ -1,0 +1,46 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_REST_STIFFNESS_H
+#define PLI_REST_STIFFNESS_H
+
+// Stiffness about a rest shape that turns with the body: the whole law of a linear body, or what preconditions another one. And
+// the factor made of it once: R commutes with everything that has one scalar per pair of points, so A(R) = R A(1) R^T block by
+// block, and one factor serves every rotation.
+
+#include "solver/methods.h"
+#include "solver/tiles.h"
+
+/// Blocks and rows stay the scheme's; rows are those of the lower triangle over active positions.
+typedef struct PliRestStiffness {
+    PliIndex count; ///< active positions
+    const PliIndex *first, *column,
+        *entry;            ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
+    const double *block;   ///< N/m, 9 each, row-major: -df_i/dx_j at rest
+    const double *rest;    ///< m, active Vec3
+    const double *mean;    ///< 1/m, active Vec3: mean F = sum x mean^T
+    const PliIndex *order; ///< active positions, those that couple near each other
+    double *work;          ///< scratch, 6 doubles per active point
+    uint64_t revision;     ///< grows with every change of the above
+    bool linear;           ///< forces are -R K R^T (x - R rest); there are no elements
+    bool rotates;          ///< R is the rotation of the mean F; otherwise the identity
+    double damping;        ///< s
+    double rotation[9];    ///< R at the last linearize
+
+    // the factor, kept while set, step, tethers and what is fixed stay the same
+    PliHost host;
+    PliLinearSolver wish;
+    PliTiles *tiles;
+    PliIndex *place; ///< per active point: four times its group in the tiles + its place there
+    size_t place_capacity;
+    uint64_t key, tether_key; ///< of what it was made with: all but tethers, and tethers; 0: of nothing
+    bool stale;               ///< other tethers act now: the factor only preconditions
+    double spent;             ///< iterations with a stale factor so far
+    double turned[9];         ///< R of the step it is used for
+} PliRestStiffness;
+
+extern const PliForceOps pli_rest_force_ops;   ///< of a linear body
+extern const PliLinearOps pli_rest_linear_ops; ///< of any
+
+PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish);
+void pli_rest_stiffness_free(PliRestStiffness *k);
+
+#endif
