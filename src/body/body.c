@@ -139,7 +139,8 @@ void pli_body_destroy(PliBody *b)
     PLI_FREE(&host, b, 1);
 }
 
-PliScheme pli_body_scheme(const PliBody *b) { return b->ops->scheme; }
+const char *pli_body_scheme(const PliBody *b) { return b->ops->name; }
+bool pli_body_uses(const PliBody *b, const PliSchemeOps *ops) { return b->ops == ops; }
 PliIndex pli_body_dof_place(const PliBody *b, PliIndex dof)
 {
     return b->ops->place ? b->ops->place(b->self, dof) : dof;

@@ -67,7 +67,7 @@ typedef struct PliSchemeStatic {
 } PliSchemeStatic;
 
 typedef struct PliSchemeOps {
-    PliScheme scheme;
+    const char *name; ///< of the scheme, as registered
     void (*destroy)(void *self, const PliHost *host);
     /// First cut, and the one a reset returns to.
     void (*reset)(void *self);
@@ -103,6 +103,7 @@ typedef struct PliSchemeOps {
 PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
                          const PliSchemeStatic *statics, PliError *err);
 void *pli_body_self(PliBody *body);
+bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a direct solver.
 void pli_body_recut(PliBody *body);
 uint64_t pli_body_revision(const PliBody *body);

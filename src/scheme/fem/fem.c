@@ -77,7 +77,7 @@ static bool fem_is_valid(const void *self, PliError *err)
 }
 
 static const PliSchemeOps fem_ops = {
-    .scheme = PLI_FEM,
+    .name = "fem",
     .destroy = fem_destroy,
     .reset = fem_reset,
     .cut = fem_cut,

@@ -136,7 +136,7 @@ static PliIndex place(const void *self, PliIndex dof)
 }
 
 static const PliSchemeOps frames_ops = {
-    .scheme = PLI_FRAMES,
+    .name = "frames",
     .destroy = destroy,
     .reset = reset,
     .cut = pli_frames_cut,
@@ -333,14 +333,14 @@ PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliErro
 
 PliIndex pli_frames_anchor(const PliBody *body, PliIndex anchor)
 {
-    if (pli_body_scheme(body) != PLI_FRAMES) return PLI_NONE;
+    if (!pli_body_uses(body, &frames_ops)) return PLI_NONE;
     const PliFrames *s = pli_body_self((PliBody *)body);
     return anchor < s->anchor_count ? s->anchor_frame[anchor] : PLI_NONE;
 }
 
 PliIndex pli_frames_count(const PliBody *body)
 {
-    if (pli_body_scheme(body) != PLI_FRAMES) return 0;
+    if (!pli_body_uses(body, &frames_ops)) return 0;
     const PliFrames *s = pli_body_self((PliBody *)body);
     return s->count;
 }
@@ -348,7 +348,7 @@ PliIndex pli_frames_count(const PliBody *body)
 PliFramesInfo pli_frames_info(const PliBody *body)
 {
     PliFramesInfo info = { 0 };
-    if (pli_body_scheme(body) != PLI_FRAMES) return info;
+    if (!pli_body_uses(body, &frames_ops)) return info;
     const PliFrames *s = pli_body_self((PliBody *)body);
     return s->info;
 }

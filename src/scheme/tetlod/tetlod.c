@@ -159,7 +159,7 @@ static bool tetlod_is_valid(const void *self, PliError *err)
 }
 
 static const PliSchemeOps tetlod_ops = {
-    .scheme = PLI_TETLOD,
+    .name = "tetlod",
     .destroy = tetlod_destroy,
     .reset = tetlod_reset,
     .cut = tetlod_cut,

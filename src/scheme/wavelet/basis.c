@@ -60,12 +60,12 @@ static PliStatus factor_even(PliWavelet *s, PliWaveletLevel *l, PliIndex n, PliE
 
 PliIndex pli_wavelet_vertex_count(const PliBody *body)
 {
-    return pli_body_scheme(body) == PLI_WAVELET ? ((const PliWavelet *)pli_body_self((PliBody *)body))->count : 0;
+    return pli_body_uses(body, &pli_wavelet_ops) ? ((const PliWavelet *)pli_body_self((PliBody *)body))->count : 0;
 }
 
 void pli_wavelet_synthesise(const PliBody *body, const double *x, double *vertex)
 {
-    if (pli_body_scheme(body) != PLI_WAVELET) return;
+    if (!pli_body_uses(body, &pli_wavelet_ops)) return;
     PliWavelet *s = pli_body_self((PliBody *)body);
     double *from = s->x_level, *to = s->v_level;
     memcpy(from, x, 3 * (size_t)s->level[0].lattice->vertex_count * sizeof *x);
@@ -80,7 +80,7 @@ void pli_wavelet_synthesise(const PliBody *body, const double *x, double *vertex
 
 PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double *x, PliError *err)
 {
-    if (pli_body_scheme(body) != PLI_WAVELET)
+    if (!pli_body_uses(body, &pli_wavelet_ops))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the body is not one of wavelets");
     PliWavelet *s = pli_body_self((PliBody *)body);
     double *fine = s->x_level, *coarse = s->v_level;

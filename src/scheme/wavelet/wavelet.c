@@ -84,8 +84,8 @@ static PliIndex place(const void *self, PliIndex dof)
     return dof < s->count ? s->level[s->dof_level[dof]].dof_first + dof : dof;
 }
 
-static const PliSchemeOps wavelet_ops = {
-    .scheme = PLI_WAVELET,
+const PliSchemeOps pli_wavelet_ops = {
+    .name = "wavelet",
     .destroy = destroy,
     .reset = reset,
     .cut = pli_wavelet_cut,
@@ -166,13 +166,13 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .surface_tris = s->tris,
         .surface_tri_count = s->tri_count,
     };
-    return pli_body_create(host, &def->base, &wavelet_ops, s, &fixed, err);
+    return pli_body_create(host, &def->base, &pli_wavelet_ops, s, &fixed, err);
 }
 
 PliWaveletInfo pli_wavelet_info(const PliBody *body)
 {
     PliWaveletInfo info = { 0 };
-    if (pli_body_scheme(body) != PLI_WAVELET) return info;
+    if (!pli_body_uses(body, &pli_wavelet_ops)) return info;
     const PliWavelet *s = pli_body_self((PliBody *)body);
     info = s->info;
     info.displacement = s->displacement;
@@ -182,12 +182,12 @@ PliWaveletInfo pli_wavelet_info(const PliBody *body)
 
 const double *pli_wavelet_places(const PliBody *body)
 {
-    return pli_body_scheme(body) == PLI_WAVELET ? ((const PliWavelet *)pli_body_self((PliBody *)body))->place : NULL;
+    return pli_body_uses(body, &pli_wavelet_ops) ? ((const PliWavelet *)pli_body_self((PliBody *)body))->place : NULL;
 }
 
 PliStatus pli_wavelet_activate(PliBody *body, const PliIndex *dofs, PliIndex count, PliError *err)
 {
-    if (pli_body_scheme(body) != PLI_WAVELET)
+    if (!pli_body_uses(body, &pli_wavelet_ops))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the body is not one of wavelets");
     PliWavelet *s = pli_body_self(body);
     for (PliIndex k = 0; k < count && dofs; ++k)
