@@ -1,9 +1,8 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "body/attributes.h"
+#include <pliant/attributes.h>
+#include <pliant/body.h>
 
-#include <pliant/frames.h>
-#include <pliant/wavelet.h>
-#include "contact/skin_force.h"
+#include <pliant/contact.h>
 
 #include <locale.h>
 #include <math.h>
@@ -12,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(a) (int)(sizeof(a) / sizeof *(a))
-#define FIELD(type, field) .offset = (int)offsetof(type, field), .size = (int)sizeof(((type *)0)->field)
+#define FIELD PLI_FIELD
 
 const char *pli_kind_name(PliKind kind)
 {
-    static const char *const name[PLI_KIND_COUNT] = { "bool",         "int",          "real",    "vec3",
-                                                      "list of real", "list of vec3", "indices", "text",
-                                                      "file",         "option",       "link",    "links" };
+    static const char *const name[PLI_KIND_COUNT] = { "bool",         "int",     "real", "vec3", "list of real",
+                                                      "list of vec3", "indices", "text", "file", "files",
+                                                      "file",         "option",  "link", "links" };
     return (unsigned)kind < PLI_KIND_COUNT ? name[kind] : "?";
 }
 
@@ -29,118 +27,72 @@ const char *pli_support_name(PliSupport support)
     return (unsigned)support < 4 ? name[support] : "?";
 }
 
+static const PliAttribute model_rows[] = {
+    { "skin", PLI_FILE, .help = "surface file attached to the body; default: the body's own finest surface" },
+    { "threads", PLI_INT, PLI_VISUAL_ONLY, .value = "1",
+      .help = "workers the body may use, 1 .. 64; results do not depend on it" },
+    { "showLevels", PLI_BOOL, PLI_VISUAL_ONLY, .value = "1",
+      .help = "draw the skin coloured by level (with showVisualModels or showBehaviorModels)" },
+    { "showInterface", PLI_BOOL, PLI_VISUAL_ONLY, .value = "1",
+      .help = "draw the coefficients that follow coarser ones (with showBehaviorModels)" },
+    { "skinPosition", PLI_POINTS, .role = PLI_OUT, .help = "m, rest positions of the skin points" },
+    { "triangles", PLI_INDICES, .role = PLI_OUT, .width = 3, .help = "skin triangles, in skin point numbers" },
+};
+const PliAttributeGroup pli_model_attributes = PLI_GROUP(model_rows);
+
 static const PliAttribute body_rows[] = {
-    { "law", PLI_OPTION, .options = "stvk corotational neohookean", FIELD(PliBodyDef, material.law),
+    { "law", PLI_OPTION, .running = true, .options = "stvk corotational neohookean", FIELD(PliBodyDef, material.law),
       .help = "material law" },
-    { "youngModulus", PLI_REAL, FIELD(PliBodyDef, material.young), .help = "Young's modulus, Pa, > 0" },
-    { "poissonRatio", PLI_REAL, FIELD(PliBodyDef, material.poisson), .help = "Poisson's ratio, in [0, 0.5)" },
+    { "youngModulus", PLI_REAL, .running = true, .slide = { 0.1, 10.0, false }, FIELD(PliBodyDef, material.young),
+      .help = "Young's modulus, Pa, > 0" },
+    { "poissonRatio", PLI_REAL, .running = true, FIELD(PliBodyDef, material.poisson),
+      .help = "Poisson's ratio, in [0, 0.5)" },
     { "density", PLI_REAL, FIELD(PliBodyDef, material.density), .help = "mass density, kg/m3, > 0" },
-    { "damping", PLI_REAL, FIELD(PliBodyDef, material.damping),
+    { "damping", PLI_REAL, .running = true, FIELD(PliBodyDef, material.damping),
       .help = "stiffness-proportional strain-rate damping, s" },
-    { "criterion", PLI_OPTION, .options = "strainJump force contact camera region velocity",
-      FIELD(PliBodyDef, criterion.kind), .help = "what makes a region refine" },
-    { "threshold", PLI_REAL, FIELD(PliBodyDef, criterion.threshold),
-      .help = "criterion value at which a region refines" },
-    { "coarsen", PLI_REAL, FIELD(PliBodyDef, criterion.coarsen),
-      .help = "fraction of the threshold below which it coarsens, (0, 1)" },
-    { "hold", PLI_INT, FIELD(PliBodyDef, criterion.hold), .help = "decisions a region keeps its level after a change" },
-    { "interval", PLI_REAL, FIELD(PliBodyDef, criterion.interval), .help = "s between decisions; 0: every step" },
-    { "smallestSize", PLI_REAL, FIELD(PliBodyDef, criterion.smallest_size),
-      .help = "m, no region refines below; 0: no limit" },
-    { "point", PLI_VEC3, FIELD(PliBodyDef, criterion.point), .help = "m, camera position or centre of the region" },
-    { "radius", PLI_REAL, FIELD(PliBodyDef, criterion.radius), .help = "m, of the region or around the point" },
-    { "maxActive", PLI_INT, FIELD(PliBodyDef, criterion.max_active), .help = "most active coefficients; -1: no limit" },
-    { "budget", PLI_REAL, FIELD(PliBodyDef, criterion.budget_ms), .help = "ms of CPU a step may take; 0: no governor" },
     { "integrator", PLI_OPTION, .options = "symplectic implicit", FIELD(PliBodyDef, integrator),
       .help = "time integrator of AdaptiveSolver" },
     { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto", FIELD(PliBodyDef, linear_solver),
       .help = "implicit: linear solver" },
-    { "iterations", PLI_INT, FIELD(PliBodyDef, cg_iterations), .help = "implicit: most CG or MINRES iterations" },
-    { "tolerance", PLI_REAL, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
-    { "massDamping", PLI_REAL, FIELD(PliBodyDef, mass_damping), .help = "absolute drag, 1/s" },
-    { "rayleighStiffness", PLI_REAL, FIELD(PliBodyDef, rayleigh_stiffness),
+    { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
+      .help = "implicit: most CG or MINRES iterations" },
+    { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
+    { "massDamping", PLI_REAL, .running = true, FIELD(PliBodyDef, mass_damping), .help = "absolute drag, 1/s" },
+    { "rayleighStiffness", PLI_REAL, .running = true, FIELD(PliBodyDef, rayleigh_stiffness),
       .help = "implicit: Rayleigh stiffness damping, s" },
-    { "courant", PLI_REAL, FIELD(PliBodyDef, courant), .help = "explicit substep as a fraction of the critical one" },
-    { "adapt", PLI_BOOL, FIELD(PliBodyDef, adapt), .help = "0 freezes the resolution" },
+    { "courant", PLI_REAL, .running = true, FIELD(PliBodyDef, courant),
+      .help = "explicit substep as a fraction of the critical one" },
     { "multirate", PLI_BOOL, FIELD(PliBodyDef, multirate),
       .help = "explicit: elements tick at their own power-of-two rate" },
-    { "spread", PLI_BOOL, FIELD(PliBodyDef, spread), .help = "write passive coefficients after every step" },
+    { "spread", PLI_BOOL, .running = true, FIELD(PliBodyDef, spread),
+      .help = "write passive coefficients after every step" },
 };
-const PliAttributeGroup pli_body_attributes = { body_rows, COUNT(body_rows) };
+const PliAttributeGroup pli_body_attributes = PLI_GROUP(body_rows);
 
-static const PliAttribute tetlod_rows[] = {
-    { "coupling", PLI_OPTION, .options = "variational paper", FIELD(PliTetLodDef, coupling),
-      .help = "how levels meet" },
-    { "ramp", PLI_INT, FIELD(PliTetLodDef, ramp), .help = "rings over which element weights fade at a level switch" },
-    { "fitWeights", PLI_BOOL, FIELD(PliTetLodDef, fit_weights),
-      .help = "remove ghost forces at interior nodes by a least-squares fit" },
-    { "filter", PLI_BOOL, FIELD(PliTetLodDef, filter), .help = "semi-implicit filter in increment form" },
-    { "speedChange", PLI_REAL, FIELD(PliTetLodDef, speed_change),
-      .help = "m/s a node may change its speed in one substep; 0: off" },
-    { "startLevel", PLI_INT, FIELD(PliTetLodDef, start_level), .help = "uniform level to start at, 0 is the coarsest" },
-    { "cache", PLI_TEXT, FIELD(PliTetLodDef, cache),
-      .help = "file that keeps the hierarchy between runs; relative to the scene" },
+static const PliAttribute criterion_rows[] = {
+    { "criterion", PLI_OPTION, .running = true, .options = "strainJump force contact camera region velocity",
+      FIELD(PliBodyDef, criterion.kind), .help = "what makes a region refine" },
+    { "threshold", PLI_REAL, .running = true, .slide = { 0.01, 100.0, false }, FIELD(PliBodyDef, criterion.threshold),
+      .help = "criterion value at which a region refines" },
+    { "coarsen", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.coarsen),
+      .help = "fraction of the threshold below which it coarsens, (0, 1)" },
+    { "hold", PLI_INT, .running = true, FIELD(PliBodyDef, criterion.hold),
+      .help = "decisions a region keeps its level after a change" },
+    { "interval", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.interval),
+      .help = "s between decisions; 0: every step" },
+    { "smallestSize", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.smallest_size),
+      .help = "m, no region refines below; 0: no limit" },
+    { "point", PLI_VEC3, .running = true, FIELD(PliBodyDef, criterion.point),
+      .help = "m, camera position or centre of the region" },
+    { "radius", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.radius),
+      .help = "m, of the region or around the point" },
+    { "maxActive", PLI_INT, .running = true, FIELD(PliBodyDef, criterion.max_active),
+      .help = "most active coefficients; -1: no limit" },
+    { "budget", PLI_REAL, .running = true, .slide = { 0.1, 100.0, true }, FIELD(PliBodyDef, criterion.budget_ms),
+      .help = "ms of CPU a step may take; 0: no governor" },
+    { "adapt", PLI_BOOL, .running = true, FIELD(PliBodyDef, adapt), .help = "0 freezes the resolution" },
 };
-const PliAttributeGroup pli_tetlod_attributes = { tetlod_rows, COUNT(tetlod_rows) };
-
-static const PliAttribute frames_rows[] = {
-    { "frames", PLI_INT, FIELD(PliFramesDef, frame_count), .help = "number of frames" },
-    { "levelCount", PLI_INT, FIELD(PliFramesDef, level_count),
-      .help = "levels of the frames, 1 .. 8; 0: from their number" },
-    { "resolution", PLI_INT, FIELD(PliFramesDef, resolution),
-      .help = "voxels along the longest side, when voxelSize is 0" },
-    { "voxelSize", PLI_REAL, FIELD(PliFramesDef, voxel_size), .help = "m, edge of a voxel; 0: from resolution" },
-    { "lloydIterations", PLI_INT, FIELD(PliFramesDef, lloyd_iterations),
-      .help = "passes that spread the frames evenly" },
-    { "shape", PLI_OPTION, .options = "linear smooth", FIELD(PliFramesDef, shape),
-      .help = "weights of the frames: linear for slender bodies, smooth for blobs" },
-    { "support", PLI_REAL, FIELD(PliFramesDef, support),
-      .help = "smooth weights: radius over the distance to neighbouring frames, 1 .. 3" },
-    { "materialAware", PLI_BOOL, FIELD(PliFramesDef, material_aware),
-      .help = "distances between frames grow where the material is soft" },
-    { "regions", PLI_INT, FIELD(PliFramesDef, regions), .help = "most integration regions; 0: eight a frame" },
-    { "linearity", PLI_REAL, FIELD(PliFramesDef, linearity),
-      .help = "regions split until this share of the gradients is not linear" },
-    { "antilock", PLI_OPTION, .options = "auto on off", FIELD(PliFramesDef, antilock),
-      .help = "softer volume change inside regions, against locking in bending" },
-    { "massBlend", PLI_REAL, FIELD(PliFramesDef, mass_blend),
-      .help = "share of lumped mass in the mass matrix, in (0, 1]" },
-    { "merge", PLI_BOOL, FIELD(PliFramesDef, merge), .help = "merge integration regions while running" },
-    { "mergeLinearity", PLI_REAL, FIELD(PliFramesDef, merge_linearity), .help = "as linearity, for merged regions" },
-    { "metric", PLI_OPTION, .options = "kinetic camera region minimum", FIELD(PliFramesDef, metric),
-      .help = "what weighs the motion a frame would add: kinetic energy, fading away from point (camera), outside "
-              "radius (region), or the least" },
-    { "referenceEnergy", PLI_REAL, FIELD(PliFramesDef, reference_energy),
-      .help = "J, the threshold is a fraction of it; 0: the peak kinetic energy so far" },
-    { "growth", PLI_REAL, FIELD(PliFramesDef, growth),
-      .help =
-          "s until one more frame may be active, from one at the start (registration: coarse to fine); 0: no limit" },
-    { "polish", PLI_INT, FIELD(PliFramesDef, polish),
-      .help = "bodies of up to so many frames relax to equilibrium at rest; 0: none" },
-};
-const PliAttributeGroup pli_frames_attributes = { frames_rows, COUNT(frames_rows) };
-
-static const PliAttribute wavelet_rows[] = {
-    { "resolution", PLI_INT, FIELD(PliWaveletDef, resolution),
-      .help = "cubes along the longest side of the mesh, around it; 0: the cells of the mesh are the lattice" },
-    { "min", PLI_VEC3, FIELD(PliWaveletDef, box_min), .help = "m, without a mesh: lowest corner of a box" },
-    { "max", PLI_VEC3, FIELD(PliWaveletDef, box_max), .help = "m, without a mesh: highest corner of the box" },
-    { "sharpAngle", PLI_REAL, FIELD(PliWaveletDef, sharp_angle),
-      .help = "degrees; edges of the boundary bent by more stay sharp; 180: none" },
-    { "refine", PLI_INT, FIELD(PliWaveletDef, refine),
-      .help = "subdivisions of the lattice before anything else, 0 .. 4" },
-    { "detailLevels", PLI_INT, FIELD(PliWaveletDef, levels), .help = "levels of detail, 0 .. 4" },
-    { "basis", PLI_OPTION, .options = "cc bswx trilinear", FIELD(PliWaveletDef, basis),
-      .help = "Catmull-Clark, split and average (never singular), or trilinear" },
-    { "elasticity", PLI_OPTION, .options = "quasiLinear linear nonlinear", FIELD(PliWaveletDef, law),
-      .help = "linear about the shape turned with the body, linear about the rest shape, or the material law" },
-    { "transition", PLI_OPTION, .options = "offset plain", FIELD(PliWaveletDef, transition),
-      .help = "how details switch: force and size fade, or at once" },
-    { "fade", PLI_REAL, FIELD(PliWaveletDef, fade), .help = "s, length of a transition" },
-    { "memory", PLI_REAL, FIELD(PliWaveletDef, memory),
-      .help = "s, over which the largest displacement, which the threshold is a part of, is forgotten" },
-};
-const PliAttributeGroup pli_wavelet_attributes = { wavelet_rows, COUNT(wavelet_rows) };
+const PliAttributeGroup pli_criterion_attributes = PLI_GROUP(criterion_rows);
 
 static const PliAttribute pieces_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliPiecesDef, stiffness),
@@ -149,7 +101,7 @@ static const PliAttribute pieces_rows[] = {
       .help = "m, distance at which pieces begin to push each other" },
     { "friction", PLI_REAL, FIELD(PliPiecesDef, friction), .help = "Coulomb coefficient" },
 };
-const PliAttributeGroup pli_pieces_attributes = { pieces_rows, COUNT(pieces_rows) };
+const PliAttributeGroup pli_pieces_attributes = PLI_GROUP(pieces_rows);
 
 static const PliAttribute target_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliTargetDef, stiffness),
@@ -158,14 +110,14 @@ static const PliAttribute target_rows[] = {
       .help =
           "what a skin point is drawn to: the closest point of the target's surface, or its point of the same number" },
 };
-const PliAttributeGroup pli_target_attributes = { target_rows, COUNT(target_rows) };
+const PliAttributeGroup pli_target_attributes = PLI_GROUP(target_rows);
 
 static const PliAttribute tool_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliTool, stiffness),
       .help = "contact pressure per depth, N/m3; 0: from the material and the step" },
     { "friction", PLI_REAL, FIELD(PliTool, friction), .help = "Coulomb coefficient" },
 };
-const PliAttributeGroup pli_tool_attributes = { tool_rows, COUNT(tool_rows) };
+const PliAttributeGroup pli_tool_attributes = PLI_GROUP(tool_rows);
 
 const PliAttribute *pli_attribute_find(const PliAttributeGroup *group, const char *name)
 {
@@ -272,7 +224,8 @@ PliStatus pli_attribute_set(const PliAttribute *row, void *def, const char *text
         return PLI_OK;
     }
     case PLI_TEXT:
-    case PLI_FILE: memcpy(field, &text, sizeof text); return PLI_OK;
+    case PLI_FILE:
+    case PLI_NEW_FILE: memcpy(field, &text, sizeof text); return PLI_OK;
     default: return pli_refuse(err, PLI_BAD_ARGUMENT, "%s cannot be set from text", row->name);
     }
 }
@@ -315,7 +268,8 @@ void pli_attribute_text(const PliAttribute *row, const void *def, char *text, si
         snprintf(text, size, "%.15g %.15g %.15g", value[0], value[1], value[2]);
         return;
     case PLI_TEXT:
-    case PLI_FILE: {
+    case PLI_FILE:
+    case PLI_NEW_FILE: {
         const char *string;
         memcpy(&string, field, sizeof string);
         snprintf(text, size, "%s", string ? string : "");

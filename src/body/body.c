@@ -145,14 +145,8 @@ void pli_body_destroy(PliBody *b)
     PLI_FREE(&host, b, 1);
 }
 
+const char *pli_body_scheme(const PliBody *b) { return b->ops->name; }
 bool pli_body_uses(const PliBody *b, const PliSchemeOps *ops) { return b->ops == ops; }
-const char *pli_body_scheme_name(const PliBody *b) { return b->ops->name; }
-PliScheme pli_body_scheme(const PliBody *b)
-{
-    int scheme = 0;
-    while (scheme < PLI_SCHEME_COUNT && strcmp(pli_scheme_name((PliScheme)scheme), b->ops->name) != 0) ++scheme;
-    return (PliScheme)scheme;
-}
 PliIndex pli_body_dof_place(const PliBody *b, PliIndex dof)
 {
     return b->ops->place ? b->ops->place(b->self, dof) : dof;

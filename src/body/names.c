@@ -1,15 +1,8 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Names and defaults: the only place they are written down.
+// Defaults of the common definition: the only place they are written down.
 #include <math.h>
 
 #include <pliant/body.h>
-
-static const char *const scheme_names[PLI_SCHEME_COUNT] = { "fem", "tetlod", "frames", "wavelet", "octree", "springs" };
-
-const char *pli_scheme_name(PliScheme scheme)
-{
-    return (unsigned)scheme < PLI_SCHEME_COUNT ? scheme_names[scheme] : "?";
-}
 
 PliMaterial pli_material_default(void)
 {
@@ -57,10 +50,4 @@ PliBodyDef pli_body_default(void)
         .spread = true,
         .cookie = PLI_DEF_COOKIE,
     };
-}
-
-PliFemDef pli_fem_default(void) { return (PliFemDef){ .base = pli_body_default() }; }
-PliTetLodDef pli_tetlod_default(void)
-{
-    return (PliTetLodDef){ .base = pli_body_default(), .coupling = PLI_VARIATIONAL };
 }

@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "evidence/bench.h"
+#include "evidence/evidence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,6 @@
 #include "output/progress.h"
 #include "output/machine.h"
 #include "output/table.h"
-
-static const PliBenchCase *const suites[] = {
-    pli_bench_kernel_cases, pli_bench_tetlod_cases, pli_bench_frames_cases, pli_bench_wavelet_cases, NULL,
-};
 
 // ---- the command ------------------------------------------------------------------------------------------------------
 
@@ -85,6 +81,7 @@ int pli_cmd_bench(int argc, char **argv)
     const char *json = NULL;
     bool list = false;
     int total = 0, count = 0, wishes = 0;
+    const PliBenchCase *c;
     for (int i = 1; i < argc; ++i) {
         if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
             print_help();
@@ -97,25 +94,22 @@ int pli_cmd_bench(int argc, char **argv)
             return pli_cli_refuse("bench", "there is no option '%s'; see pliant bench --help", argv[i]);
         } else {
             bool known = false;
-            for (int s = 0; suites[s]; ++s)
-                for (const PliBenchCase *c = suites[s]; c->name; ++c) known = known || name_matches(c->name, argv[i]);
+            for (int k = 0; (c = pli_bench_at(k)); ++k) known = known || name_matches(c->name, argv[i]);
             if (!known) return pli_cli_refuse("bench", "there is no case '%s'; see pliant bench --list", argv[i]);
             argv[wishes++] = argv[i]; // never past i: argv[0] and options leave room
         }
     }
-    for (int s = 0; suites[s]; ++s)
-        for (const PliBenchCase *c = suites[s]; c->name; ++c) ++total;
+    while (pli_bench_at(total)) ++total;
     const PliBenchCase **picked = calloc((size_t)total + 1, sizeof *picked);
     if (!picked) {
         pli_cli_refuse("bench", "there is no memory for %d cases", total);
         return PLI_EXIT_MEMORY;
     }
-    for (int s = 0; suites[s]; ++s)
-        for (const PliBenchCase *c = suites[s]; c->name; ++c) {
-            bool wanted = wishes == 0;
-            for (int k = 0; k < wishes; ++k) wanted = wanted || name_matches(c->name, argv[k]);
-            if (wanted) picked[count++] = c;
-        }
+    for (int i = 0; (c = pli_bench_at(i)); ++i) {
+        bool wanted = wishes == 0;
+        for (int k = 0; k < wishes; ++k) wanted = wanted || name_matches(c->name, argv[k]);
+        if (wanted) picked[count++] = c;
+    }
     PliBench b = { 0 };
     PliError err = { PLI_OK, "" };
     int code = PLI_EXIT_OK;

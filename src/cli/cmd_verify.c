@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "evidence/verify.h"
+#include "evidence/evidence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,6 @@
 #include "output/json.h"
 #include "output/progress.h"
 #include "output/table.h"
-
-// The order of the report.
-static const PliVerifyCase *const suites[] = {
-    pli_verify_fem_cases,    pli_verify_tetlod_cases,  pli_verify_tetlod_cube_cases,
-    pli_verify_frames_cases, pli_verify_wavelet_cases, NULL,
-};
 
 // ---- the command ------------------------------------------------------------------------------------------------------
 
@@ -46,9 +40,9 @@ static void print_help(void)
 
 static bool known_scheme(const char *name)
 {
-    for (int s = 0; suites[s]; ++s)
-        for (const PliVerifyCase *c = suites[s]; c->name; ++c)
-            if (strcmp(c->scheme, name) == 0) return true;
+    const PliVerifyCase *c;
+    for (int i = 0; (c = pli_verify_at(i)); ++i)
+        if (strcmp(c->scheme, name) == 0) return true;
     return false;
 }
 
@@ -57,12 +51,12 @@ static int unknown_scheme(const char *name)
     char known[256] = "";
     size_t used = 0;
     const char *last = "";
-    for (int s = 0; suites[s]; ++s)
-        for (const PliVerifyCase *c = suites[s]; c->name; ++c) {
-            if (strcmp(c->scheme, last) == 0 || used >= sizeof known) continue;
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", c->scheme);
-            last = c->scheme;
-        }
+    const PliVerifyCase *c;
+    for (int i = 0; (c = pli_verify_at(i)); ++i) {
+        if (strcmp(c->scheme, last) == 0 || used >= sizeof known) continue;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", c->scheme);
+        last = c->scheme;
+    }
     return pli_cli_refuse("verify", "there is no scheme '%s'; schemes with cases are: %s", name, used ? known : "none");
 }
 
@@ -163,8 +157,8 @@ static int run_picked(const Options *o, Picked *picked, int count)
 int pli_cmd_verify(int argc, char **argv)
 {
     int total = 0, count = 0;
-    for (int s = 0; suites[s]; ++s)
-        for (const PliVerifyCase *c = suites[s]; c->name; ++c) ++total;
+    const PliVerifyCase *c;
+    while (pli_verify_at(total)) ++total;
     Options o = { .scheme = calloc((size_t)argc, sizeof *o.scheme) };
     Picked *picked = calloc((size_t)total + 1, sizeof *picked);
     int code = PLI_EXIT_MEMORY;
@@ -174,9 +168,8 @@ int pli_cmd_verify(int argc, char **argv)
     }
     code = read_options(&o, argc, argv);
     if (code != PLI_EXIT_OK) goto done;
-    for (int s = 0; suites[s]; ++s)
-        for (const PliVerifyCase *c = suites[s]; c->name; ++c)
-            if (is_picked(&o, c)) picked[count++].test = c;
+    for (int i = 0; (c = pli_verify_at(i)); ++i)
+        if (is_picked(&o, c)) picked[count++].test = c;
     if (o.help)
         print_help();
     else if (o.list)

@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "contact/skin_force.h"
+#include <pliant/contact.h>
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef PLI_BENCH_H
 #define PLI_BENCH_H
 
-// Named timings. A file src/scheme/<scheme>/evidence/bench.c exports one array, ended by a case without a name, and has one line in
-// the list of src/cli/cmd_bench.c. A case warms up, repeats, and reports the smallest or the median: it says which in the metric.
+// Named timings. A file src/scheme/<scheme>/evidence/bench.c exports one array, ended by a case without a name, which the PliEvidence
+// of the scheme names. A case warms up, repeats, and reports the smallest or the median: it says which in the metric.
 
 #include <pliant/base.h>
 
@@ -34,7 +34,6 @@ void pli_bench_report(PliBench *b, const char *metric, double value, const char 
 /// The running case could not be measured; the command ends with exit code 1.
 void pli_bench_broken(PliBench *b, const char *format, ...) PLI_PRINTF(2, 3);
 
-extern const PliBenchCase pli_bench_kernel_cases[], pli_bench_tetlod_cases[], pli_bench_frames_cases[],
-    pli_bench_wavelet_cases[];
+extern const PliBenchCase pli_bench_kernel_cases[];
 
 #endif

@@ -3,7 +3,7 @@
 #define PLI_VERIFY_H
 
 // Cases with known answers. A scheme's file src/scheme/<scheme>/evidence/verify.c exports one array, ended by a case without a name,
-// and has one line in the list of src/cli/cmd_verify.c.
+// which the PliEvidence of the scheme names.
 
 #include <pliant/base.h>
 
@@ -31,8 +31,5 @@ void pli_verify_at_least(PliVerifyResult *r, double bound, double measured);
 /// The case could not be run: measured NaN, not passed, the cause in the note.
 void pli_verify_broken(PliVerifyResult *r, const char *format, ...) PLI_PRINTF(2, 3);
 void pli_verify_note(PliVerifyResult *r, const char *format, ...) PLI_PRINTF(2, 3);
-
-extern const PliVerifyCase pli_verify_fem_cases[], pli_verify_tetlod_cases[], pli_verify_tetlod_cube_cases[],
-    pli_verify_frames_cases[], pli_verify_wavelet_cases[];
 
 #endif

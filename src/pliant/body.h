@@ -26,17 +26,6 @@ typedef struct PliMaterial {
 PLI_API PliMaterial pli_material_default(void); ///< StVK, 1e4 Pa, 0.3, 1000 kg/m3, undamped
 PLI_API PliStatus pli_material_check(const PliMaterial *m, PliError *err);
 
-typedef enum PliScheme {
-    PLI_FEM,
-    PLI_TETLOD,
-    PLI_FRAMES,
-    PLI_WAVELET,
-    PLI_OCTREE,
-    PLI_SPRINGS,
-    PLI_SCHEME_COUNT
-} PliScheme;
-PLI_API const char *pli_scheme_name(PliScheme scheme); ///< "fem", "tetlod", ...
-
 typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT } PliIntegrator;
 typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
@@ -121,8 +110,7 @@ PLI_API void pli_body_destroy(PliBody *body); ///< NULL is fine
 // ---- coefficients ----------------------------------------------------------------------------------------------------
 // The array length is fixed at creation (all levels), so a host allocates once; only the active set changes.
 
-PLI_API PliScheme pli_body_scheme(const PliBody *body); ///< PLI_SCHEME_COUNT: one of somebody else
-PLI_API const char *pli_body_scheme_name(const PliBody *body);
+PLI_API const char *pli_body_scheme(const PliBody *body); ///< "fem", "tetlod", ..., see pliant/registry.h
 PLI_API const PliBodyDef *pli_body_def(const PliBody *body);
 PLI_API PliIndex pli_body_dof_count(const PliBody *body);
 PLI_API const double *pli_body_rest(const PliBody *body); ///< dof_count Vec3, valid for the body's life

@@ -30,6 +30,23 @@ PLI_API PliStatus pli_mesh_resize_points(PliMesh *mesh, PliIndex count);
 typedef enum PliCellKind { PLI_EDGE, PLI_TRI, PLI_QUAD, PLI_TET, PLI_HEX } PliCellKind;
 PLI_API PliStatus pli_mesh_resize_cells(PliMesh *mesh, PliCellKind kind, PliIndex count);
 
+/// Which cells a mesh is wanted for.
+typedef enum PliMeshKind {
+    PLI_MESH_TETS,             ///< tetrahedra
+    PLI_MESH_SOLID_OR_SURFACE, ///< tetrahedra, or where there are none triangles and quads
+    PLI_MESH_LATTICE           ///< hexahedra and tetrahedra
+} PliMeshKind;
+/// What a loader or a topology of a host holds. Borrowed; arrays are flat, counts are those of points and cells.
+typedef struct PliMeshArrays {
+    const char *name, *type; ///< of the component, for sentences
+    const double *position;
+    const PliIndex *triangles, *quads, *tetrahedra, *hexahedra;
+    size_t point_count, triangle_count, quad_count, tetrahedron_count, hexahedron_count;
+} PliMeshArrays;
+/// A mesh of the cells of that kind. Tetrahedra of a negative volume are turned, as readers do; those of a lattice are not.
+PLI_API PliMesh *pli_mesh_from_arrays(const PliHost *host, const PliMeshArrays *arrays, PliMeshKind kind,
+                                      PliError *err);
+
 /// Reads msh 1/2.x/4.1, vtk, vtu, obj, stl, mesh by content and extension. Refuses with file, line or offset, and cause.
 PLI_API PliMesh *pli_mesh_read(const PliHost *host, const char *path, PliError *err);
 PLI_API PliStatus pli_mesh_write_msh(const PliMesh *mesh, const char *path, PliError *err); ///< msh 2.2 ASCII

@@ -20,6 +20,11 @@ namespace vec_id = ::sofa::core::vec_id;
 
 namespace
 {
+const char* help(const char* name)
+{
+    return pli_attribute_find(&pli_model_attributes, name)->help;
+}
+
 /// Log of the core, shown by the component the body belongs to.
 void logToComponent(PliLogLevel level, const char* text, void* user)
 {
@@ -31,29 +36,16 @@ void logToComponent(PliLogLevel level, const char* text, void* user)
     else
         msg_info(self) << text;
 }
-
-double volume(const double* x, const PliIndex* t)
-{
-    const double* const p = x + 3 * t[0];
-    double e[3][3];
-    for (int k = 0; k < 3; ++k)
-        for (int i = 0; i < 3; ++i)
-            e[k][i] = x[3 * t[k + 1] + i] - p[i];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) + e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2])
-           + e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-}
 } // namespace
 
-BodyModel::BodyModel(const PliBodyDef& defaults)
-    : d_threads(initData(&d_threads, 1, "threads", "workers the body may use, 1 .. 64; results do not depend on it"))
-    , d_skin(initData(&d_skin, "skin", "surface file attached to the body; empty: the body's own finest surface"))
-    , d_showLevels(initData(&d_showLevels, true, "showLevels",
-                            "draw the skin coloured by level (with showVisualModels or showBehaviorModels)"))
-    , d_showInterface(initData(&d_showInterface, true, "showInterface",
-                               "draw the coefficients that follow coarser ones (with showBehaviorModels)"))
-    , d_position(initData(&d_position, "position", "m, rest positions of all coefficients, all levels"))
-    , d_skinPosition(initData(&d_skinPosition, "skinPosition", "m, rest positions of the skin points"))
-    , d_triangles(initData(&d_triangles, "triangles", "skin triangles, in skin point numbers"))
+BodyModel::BodyModel(const PliSchemeInfo* scheme)
+    : d_threads(initData(&d_threads, 1, "threads", help("threads")))
+    , d_skin(initData(&d_skin, "skin", help("skin")))
+    , d_showLevels(initData(&d_showLevels, true, "showLevels", help("showLevels")))
+    , d_showInterface(initData(&d_showInterface, true, "showInterface", help("showInterface")))
+    , d_position(initData(&d_position, "position", pli_attribute_find(&scheme->attributes, "position")->help))
+    , d_skinPosition(initData(&d_skinPosition, "skinPosition", help("skinPosition")))
+    , d_triangles(initData(&d_triangles, "triangles", help("triangles")))
     , d_steps(initData(&d_steps, 0, "steps", "steps since the last reset"))
     , d_activeDofs(initData(&d_activeDofs, 0, "activeDofs", "coefficients that are unknowns now"))
     , d_activeElements(initData(&d_activeElements, 0, "activeElements", "elements that give forces now"))
@@ -67,8 +59,20 @@ BodyModel::BodyModel(const PliBodyDef& defaults)
     , d_substep(initData(&d_substep, 0., "substep", "s, last explicit substep"))
     , d_elasticEnergy(initData(&d_elasticEnergy, 0., "elasticEnergy", "J"))
     , d_kineticEnergy(initData(&d_kineticEnergy, 0., "kineticEnergy", "J"))
+    , m_scheme(scheme)
+    , m_def(scheme->def_size)
 {
-    m_attributes.add(this, pli_body_attributes, &defaults, "Body");
+    scheme->defaults(m_def.data());
+    static const char* const sections[] = { "Body", "Adaptivity", "Scheme" };
+    const PliAttributeGroup* group;
+    for (int g = 0; (group = pli_scheme_group(scheme, g)); ++g)
+        m_attributes.add(this, *group, m_def.data(), sections[group == &scheme->attributes ? 2 : g]);
+    for (int i = 0; i < scheme->attributes.count; ++i)
+    {
+        const PliAttribute& row = scheme->attributes.rows[i];
+        if (row.kind == PLI_LINK || row.kind == PLI_LINKS)
+            m_links.push_back({ std::make_unique<MeshLinks>(initLink(row.name, row.help)) });
+    }
     for (::sofa::core::objectmodel::BaseData* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{
              &d_steps, &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
              &d_stepMs, &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy })
@@ -128,17 +132,9 @@ void BodyModel::build()
                "SOFA_FLOATING_POINT_TYPE=double");
         return;
     }
+    if (d_componentState.getValue() == ComponentState::Invalid)
+        return; // refused while the scene was read
     PliError error{};
-    PliBodyDef def = pli_body_default();
-    if (m_attributes.write(pli_body_attributes, &def, &error) != PLI_OK)
-    {
-        refuse(error.text);
-        return;
-    }
-    const auto gravity = getContext()->getGravity();
-    for (int i = 0; i < 3; ++i)
-        def.gravity[i] = gravity[i];
-
     PliHost host = pli_host_default();
     host.log = logToComponent;
     host.user = static_cast<Object*>(this);
@@ -153,7 +149,10 @@ void BodyModel::build()
         if (m_pool)
             pli_pool_lend(m_pool.get(), &host);
     }
-    m_body.reset(makeBody(&host, def, &error));
+    const auto g = getContext()->getGravity();
+    const double gravity[3] = { g[0], g[1], g[2] };
+    const PliSource scene = source();
+    m_body.reset(pli_scheme_make(m_scheme, &host, &scene, gravity, m_def.data(), &error));
     if (!m_body)
     {
         refuse(error.text[0] ? error.text : "the body could not be made");
@@ -204,49 +203,11 @@ BodyModel::MeshPtr BodyModel::meshFrom(const PliHost* host, const std::string& p
     return MeshPtr(pli_mesh_read(host, path.c_str(), error));
 }
 
-BodyModel::MeshPtr BodyModel::meshFrom(const PliHost* host, const VecCoord& points, const Tetrahedra& tets)
+BodyModel::MeshPtr BodyModel::meshFrom(const PliHost* host, Object* source, PliMeshKind kind, PliError* error)
 {
-    MeshPtr mesh(pli_mesh_create(host));
-    if (!mesh || pli_mesh_resize_points(mesh.get(), PliIndex(points.size())) != PLI_OK
-        || pli_mesh_resize_cells(mesh.get(), PLI_TET, PliIndex(tets.size())) != PLI_OK)
-        return nullptr;
-    if (!points.empty())
-        std::memcpy(mesh->x, flat(points), points.size() * sizeof(Vec3));
-    for (std::size_t t = 0; t < tets.size(); ++t)
-    {
-        PliIndex* const corner = mesh->tets + 4 * t;
-        bool inside = true;
-        for (int k = 0; k < 4; ++k)
-        {
-            corner[k] = tets[t][k];
-            inside = inside && corner[k] < points.size();
-        }
-        if (inside && volume(mesh->x, corner) < 0.0)
-        {
-            std::swap(corner[2], corner[3]);
-            ++mesh->flipped;
-        }
-    }
-    return mesh;
-}
-
-BodyModel::MeshPtr BodyModel::meshFrom(const PliHost* host, Object* source, PliError* error)
-{
-    const auto* points = dynamic_cast<Data<VecCoord>*>(source->findData("position"));
-    const auto* tets = dynamic_cast<Data<Tetrahedra>*>(source->findData("tetrahedra"));
-    if (!points || !tets)
-    {
-        pli_refuse(error, PLI_BAD_ARGUMENT, "%s (%s) has no position and tetrahedra", source->getPathName().c_str(),
-                   source->getClassName().c_str());
-        return nullptr;
-    }
-    if (tets->getValue().empty())
-    {
-        pli_refuse(error, PLI_BAD_MESH, "%s (%s) has no tetrahedra", source->getPathName().c_str(),
-                   source->getClassName().c_str());
-        return nullptr;
-    }
-    return meshFrom(host, points->getValue(), tets->getValue());
+    std::string name, type;
+    const PliMeshArrays arrays = arraysOf(source, name, type);
+    return MeshPtr(pli_mesh_from_arrays(host, &arrays, kind, error));
 }
 
 // ---- the node around it
@@ -447,9 +408,8 @@ void BodyModel::reinit()
     if (!m_body)
         return;
     PliError error{};
-    PliBodyDef def = *pli_body_def(m_body.get());
-    if (m_attributes.write(pli_body_attributes, &def, &error) != PLI_OK
-        || pli_body_retune(m_body.get(), &def, &error) != PLI_OK)
+    const PliSource scene = source();
+    if (pli_scheme_retune(m_scheme, m_body.get(), &scene, m_def.data(), &error) != PLI_OK)
         msg_error() << error.text;
 }
 

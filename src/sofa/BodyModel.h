@@ -27,13 +27,13 @@ enum class Route
     Stages ///< a stock solver asks AdaptiveForceField and AdaptiveMass for forces and matrices
 };
 
+/// One class for every scheme: the names scenes write (FemModel, TetLodModel, ...) are those of the registry.
 class PLIANT_API BodyModel : public Object
 {
 public:
-    SOFA_ABSTRACT_CLASS(BodyModel, Object);
+    SOFA_CLASS(BodyModel, Object);
 
     using Triangles = ::sofa::core::topology::BaseMeshTopology::SeqTriangles;
-    using Tetrahedra = ::sofa::core::topology::BaseMeshTopology::SeqTetrahedra;
     template <class T>
     using Vector = ::sofa::type::vector<T>;
 
@@ -50,6 +50,10 @@ public:
     Data<Vector<int>> d_perLevel;
     Data<int> d_refined, d_coarsened, d_budgetHits;
     Data<double> d_stepMs, d_adaptMs, d_substep, d_elasticEnergy, d_kineticEnergy;
+
+    const PliSchemeInfo& scheme() const { return *m_scheme; }
+    std::string getClassName() const override { return m_scheme->component; }
+    void parse(::sofa::core::objectmodel::BaseObjectDescription* arg) override;
 
     void init() override;
     void bwdInit() override;
@@ -105,23 +109,26 @@ public:
         void operator()(PliMesh* mesh) const { pli_mesh_destroy(mesh); }
     };
     using MeshPtr = std::unique_ptr<PliMesh, MeshDelete>;
-    /// A mesh of the core from arrays of SOFA (tetrahedra with a negative volume are reversed, as a reader would).
-    static MeshPtr meshFrom(const PliHost* host, const VecCoord& points, const Tetrahedra& tets);
     static MeshPtr meshFrom(const PliHost* host, const std::string& path, PliError* error);
-    /// Position and tetrahedra of any loader or topology, by the names SOFA gives them; nullptr with a sentence if
-    /// absent.
-    static MeshPtr meshFrom(const PliHost* host, Object* source, PliError* error);
+    /// Points and cells of any loader or topology, by the names SOFA gives them; nullptr with a sentence if absent.
+    static MeshPtr meshFrom(const PliHost* host, Object* source, PliMeshKind kind, PliError* error);
 
 protected:
-    explicit BodyModel(const PliBodyDef& defaults = pli_body_default());
+    explicit BodyModel(const PliSchemeInfo* scheme = pli_scheme_at(0));
     ~BodyModel() override;
 
-    /// Makes the body of the scheme at hand. Fills `error` on failure.
-    virtual PliBody* makeBody(const PliHost* host, const PliBodyDef& common, PliError* error) = 0;
-    AttributeData m_attributes;
     bool refuse(const std::string& sentence); ///< msg_error, Invalid, false
 
 private:
+    using MeshLinks =
+        ::sofa::core::objectmodel::MultiLink<BodyModel, Object, BaseLink::FLAG_STOREPATH | BaseLink::FLAG_STRONGLINK>;
+    struct Links
+    {
+        std::unique_ptr<MeshLinks> links;
+    };
+    PliSource source(); ///< what the scene says, for the core
+    std::vector<Object*> linked(const PliAttribute& row, std::vector<std::string>* paths) const;
+
     void build();
     void publish();
     void lendTools();
@@ -152,6 +159,11 @@ private:
     {
         void operator()(PliPool* pool) const { pli_pool_destroy(pool); }
     };
+    const PliSchemeInfo* m_scheme;
+    std::vector<char> m_def; ///< the definition the body was made with
+    AttributeData m_attributes;
+    std::vector<Links> m_links;
+    std::string m_sourceName, m_sourceType;      ///< of the component a mesh is taken from
     std::unique_ptr<PliPool, PoolDelete> m_pool; // outlives the body
     std::unique_ptr<PliBody, BodyDelete> m_body;
     bool m_tried{ false };
@@ -166,4 +178,7 @@ private:
     ::sofa::type::BoundingBox m_box; ///< as drawn
     VecCoord m_scratchX, m_scratchV;
 };
+
+/// What a loader or topology holds, by the names SOFA gives it. The strings keep its name and type.
+PliMeshArrays arraysOf(Object* source, std::string& name, std::string& type);
 } // namespace pliant

@@ -22,7 +22,7 @@ BodyModel* findModel(Owner* self, ModelLink<Owner>& link)
     if (!model)
     {
         if (link.getLinkedPath().empty())
-            msg_error(self) << "no body: set model=\"@path\" to a FemModel, TetLodModel or another Pliant model";
+            msg_error(self) << "no body: set model=\"@path\" to a body, such as a FemModel";
         else
             msg_error(self) << "model=\"" << link.getLinkedPath() << "\" leads to no Pliant model";
         self->d_componentState.setValue(ComponentState::Invalid);

@@ -1,6 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sofa/SkinForces.h"
-#include "sofa/FramesModel.h"
 
 #include <sofa/core/ObjectFactory.h>
 
@@ -91,8 +90,8 @@ PliSkinForce* SkinTarget::make(const PliHost* host, const PliBody* body, PliErro
         return pli_refuse(error, PLI_BAD_ARGUMENT, "target=\"%s\" leads to no component",
                           l_target.getLinkedPath().c_str()),
                nullptr;
-    const BodyModel::MeshPtr mesh =
-        linked ? surfaceFrom(host, l_target.get(), error) : BodyModel::meshFrom(host, d_filename.getFullPath(), error);
+    const BodyModel::MeshPtr mesh = linked ? BodyModel::meshFrom(host, l_target.get(), PLI_MESH_SOLID_OR_SURFACE, error)
+                                           : BodyModel::meshFrom(host, d_filename.getFullPath(), error);
     return mesh ? pli_skin_force_target(host, body, &def, mesh.get(), error) : nullptr;
 }
 

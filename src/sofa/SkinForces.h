@@ -4,10 +4,7 @@
 // Forces on the skin that act inside AdaptiveSolver: contact between the pieces of a body, attraction to a target.
 
 #include "sofa/Linked.h"
-extern "C"
-{
-#include "contact/skin_force.h"
-}
+#include <pliant/contact.h>
 
 #include <sofa/core/objectmodel/DataFileName.h>
 

@@ -9,10 +9,7 @@
 
 namespace pliant
 {
-void registerFemModel(::sofa::core::ObjectFactory*);
-void registerTetLodModel(::sofa::core::ObjectFactory*);
-void registerFramesModel(::sofa::core::ObjectFactory*);
-void registerWaveletModel(::sofa::core::ObjectFactory*);
+void registerModels(::sofa::core::ObjectFactory*);
 void registerAdaptiveSolver(::sofa::core::ObjectFactory*);
 void registerAdaptiveConstraintCorrection(::sofa::core::ObjectFactory*);
 void registerAdaptiveForceField(::sofa::core::ObjectFactory*);
@@ -70,10 +67,7 @@ const char* getModuleDescription()
 
 void registerObjects(::sofa::core::ObjectFactory* factory)
 {
-    pliant::registerFemModel(factory);
-    pliant::registerTetLodModel(factory);
-    pliant::registerFramesModel(factory);
-    pliant::registerWaveletModel(factory);
+    pliant::registerModels(factory);
     pliant::registerAdaptiveSolver(factory);
     pliant::registerAdaptiveConstraintCorrection(factory);
     pliant::registerAdaptiveForceField(factory);

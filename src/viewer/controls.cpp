@@ -12,6 +12,8 @@
 #include <QToolBar>
 #include <QToolButton>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "viewer/window.h"
 
@@ -80,6 +82,37 @@ QAction *Window::addToggle(const QString &text, const QString &tip, bool ViewOpt
     return a;
 }
 
+void Window::addOverlay(const PliOverlay &overlay)
+{
+    if (findChild<QAction *>(overlay.name)) return; // two schemes may draw the same
+    QAction *a = m_show->addAction(overlay.name);
+    a->setCheckable(true);
+    a->setChecked(true);
+    a->setObjectName(overlay.name);
+    a->setStatusTip(overlay.help);
+    const std::string name = overlay.name;
+    connect(a, &QAction::toggled, this, [this, name](bool on) {
+        if (on)
+            m_options.hidden.erase(name);
+        else
+            m_options.hidden.insert(name);
+        redraw();
+    });
+    m_overlays.push_back(a);
+}
+
+/// An overlay that no body of the scene has is said to be missing, not hidden.
+void Window::enableOverlays()
+{
+    for (QAction *a : m_overlays) {
+        bool there = false;
+        for (const BodyInfo &b : m_session->bodies())
+            for (const std::string &name : b.overlays) there = there || a->objectName() == name.c_str();
+        a->setEnabled(there);
+        a->setToolTip(there ? a->statusTip() : QString("No body of this scene has %1").arg(a->text().toLower()));
+    }
+}
+
 void Window::buildShowMenu(QToolBar *bar)
 {
     auto *button = new QToolButton(this);
@@ -92,16 +125,9 @@ void Window::buildShowMenu(QToolBar *bar)
     addToggle("Active nodes", "Coefficients that move by themselves; the origins of frames", &ViewOptions::activeNodes);
     addToggle("Interface nodes", "Passive coefficients that live elements touch, where two levels meet",
               &ViewOptions::interfaceNodes);
-    m_frames =
-        addToggle("Frames", "Axes of the active frames, stretched and sheared as they are", &ViewOptions::frames);
-    // schemes that have these are not in this version: said, not hidden
-    for (const char *name : { "Octree cells", "Lattice" }) {
-        QAction *a = m_show->addAction(name);
-        a->setObjectName(name);
-        a->setCheckable(true);
-        a->setEnabled(false);
-        a->setToolTip(QString("No scheme of this version has %1").arg(QString(name).toLower()));
-    }
+    const PliSchemeInfo *scheme;
+    for (int i = 0; (scheme = pli_scheme_at(i)); ++i)
+        for (int k = 0; k < scheme->overlay_count; ++k) addOverlay(scheme->overlays[k]);
     m_show->addSeparator();
     addToggle("Tools", "What touches the bodies", &ViewOptions::tools);
     addToggle("Axes", "x, y and z of the scene", &ViewOptions::axes, "Ctrl+A");
@@ -162,51 +188,59 @@ void Window::buildSide()
     addDockWidget(Qt::RightDockWidgetArea, dock);
 }
 
-QSlider *Window::addSlider(const QString &name, const QString &tip, double start, double low, double high,
-                           const std::function<void(double)> &changed)
+void Window::addSlider(const PliAttribute &row, bool there)
 {
+    const PliSlide range = row.slide;
+    const QString name = range.absolute ? QString(row.name) : QString("%1 x").arg(row.name);
+    const double start = range.absolute ? range.high : 1.0;
     auto *slider = new QSlider(Qt::Horizontal, m_sliderBox);
-    auto *value = new QLabel(QString::number(start, 'g', 3), m_sliderBox);
-    value->setMinimumWidth(value->fontMetrics().horizontalAdvance("no limit"));
+    auto *value = new QLabel(range.absolute ? QString("as given") : QString("1"), m_sliderBox);
+    value->setMinimumWidth(value->fontMetrics().horizontalAdvance("as given"));
     slider->setRange(0, 1000); // logarithmic: thresholds and stiffnesses span decades
-    slider->setValue(int(std::lround(1000 * std::log(start / low) / std::log(high / low))));
-    slider->setObjectName(name);
-    slider->setToolTip(tip);
+    slider->setValue(int(std::lround(1000 * std::log(start / range.low) / std::log(range.high / range.low))));
+    slider->setObjectName(row.name);
+    slider->setEnabled(there);
+    slider->setToolTip(!there           ? QString("No body of this scene has it")
+                       : range.absolute ? QString("%1; the right end: as the scene says").arg(row.help)
+                                        : QString("Multiplies %1 of every body: %2").arg(row.name, row.help));
+    const std::string attribute = row.name;
     connect(slider, &QSlider::valueChanged, this, [=](int v) {
-        const double x = low * std::pow(high / low, v / 1000.0);
-        value->setText(QString::number(x, 'g', 3));
-        changed(x);
+        const double x = range.low * std::pow(range.high / range.low, v / 1000.0);
+        const bool given = range.absolute && v == slider->maximum();
+        value->setText(given ? QString("as given") : QString::number(x, 'g', 3));
+        if (given)
+            m_session->leave(attribute);
+        else
+            m_session->turn(attribute, x);
     });
-    auto *row = new QWidget(m_sliderBox);
-    auto *line = new QHBoxLayout(row);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->addWidget(slider, 1);
-    line->addWidget(value);
-    static_cast<QFormLayout *>(m_sliderBox->layout())->addRow(name, row);
-    return slider;
+    auto *line = new QWidget(m_sliderBox);
+    auto *layout = new QHBoxLayout(line);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(slider, 1);
+    layout->addWidget(value);
+    static_cast<QFormLayout *>(m_sliderBox->layout())->addRow(name, line);
 }
 
+/// One for every attribute with a range that some scheme has and that may change while running.
 void Window::buildSliders()
 {
     auto *form = static_cast<QFormLayout *>(m_sliderBox->layout());
     while (form->rowCount()) form->removeRow(0);
-    double young = 1e4;
-    bool adaptive = false;
-    for (const BodyInfo &b : m_session->bodies()) {
-        young = b.young;
-        adaptive = adaptive || b.levels > 1 || b.frames;
-    }
-    QSlider *threshold =
-        addSlider("threshold x", "Multiplies the threshold of every adaptive body: smaller refines more", 1, 0.01, 100,
-                  [this](double v) { m_session->turn(Knob::Threshold, v); });
-    QSlider *budget = addSlider("budget, ms", "What a step of an adaptive body may take; the right end is no limit",
-                                100, 0.1, 100, [this](double v) { m_session->turn(Knob::Budget, v > 99 ? 0.0 : v); });
-    for (QSlider *s : { threshold, budget }) {
-        s->setEnabled(adaptive);
-        if (!adaptive) s->setToolTip("No body of this scene is adaptive");
-    }
-    addSlider("Young, Pa", "Stiffness of every body", young, 0.1 * young, 10 * young,
-              [this](double v) { m_session->turn(Knob::Young, v); });
+    std::set<std::string> done;
+    const PliSchemeInfo *scheme;
+    const PliAttributeGroup *group;
+    for (int i = 0; (scheme = pli_scheme_at(i)); ++i)
+        for (int g = 0; (group = pli_scheme_group(scheme, g)); ++g)
+            for (int k = 0; k < group->count; ++k) {
+                const PliAttribute &row = group->rows[k];
+                if (!row.running || !(row.slide.high > row.slide.low) || !done.insert(row.name).second) continue;
+                bool there = false;
+                for (const BodyInfo &b : m_session->bodies()) {
+                    const PliSchemeInfo *its = pli_scheme_find(b.scheme.c_str());
+                    there = there || (its && pli_scheme_attribute(its, row.name));
+                }
+                addSlider(row, there);
+            }
 }
 
 } // namespace viewer

@@ -6,7 +6,7 @@
 #include <QWheelEvent>
 #include <cmath>
 
-#include <pliant/body.h>
+#include <pliant/registry.h>
 
 #include "base/timer.h"
 
@@ -229,16 +229,17 @@ void Pane::drawAxes(const QMatrix4x4 &pv)
     drawLines(pv, lines, 2);
 }
 
-void Pane::drawFrames(const QMatrix4x4 &pv)
+void Pane::drawOverlays(const QMatrix4x4 &pv)
 {
-    const std::vector<float> &f = m_shot->bodies[size_t(m_body)].frames;
+    static const float plain[3] = { 0.35f, 0.38f, 0.42f };
     std::vector<float> lines;
-    for (size_t i = 0; i + 11 < f.size(); i += 12) {
-        const QVector3D origin(f[i], f[i + 1], f[i + 2]);
-        for (size_t k = 0; k < 3; ++k) {
-            // stretched and sheared as the frame is; its own length is its region's size, which would hide the picture
-            const QVector3D column(f[i + 3 + 3 * k], f[i + 4 + 3 * k], f[i + 5 + 3 * k]);
-            addLine(lines, origin, origin + 0.35f * column, axisColour[k]);
+    for (const auto &overlay : m_shot->bodies[size_t(m_body)].overlays) {
+        if (m_options->hidden.count(overlay.first)) continue;
+        const std::vector<float> &f = overlay.second;
+        for (size_t i = 0; i + 7 < f.size(); i += 8) {
+            const int colour = int(f[i + 3]);
+            addLine(lines, { f[i], f[i + 1], f[i + 2] }, { f[i + 4], f[i + 5], f[i + 6] },
+                    colour >= PLI_LINE_X && colour <= PLI_LINE_Z ? axisColour[colour - PLI_LINE_X] : plain);
         }
     }
     drawLines(pv, lines, 2);
@@ -394,7 +395,7 @@ void Pane::paintGL()
         if (m_options->tools) drawTools(pv, v);
         if (m_options->activeNodes) drawPoints(pv, b.activeDofs, QColor(0, 0, 0), 4);
         if (m_options->interfaceNodes) drawPoints(pv, b.slaves, QColor(213, 94, 0), 5);
-        if (m_options->frames) drawFrames(pv);
+        drawOverlays(pv);
         if (m_options->axes) drawAxes(pv);
         drawGrip(pv);
     }

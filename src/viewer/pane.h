@@ -6,6 +6,9 @@
 #include <QOpenGLShaderProgram>
 #include <QOpenGLWidget>
 
+#include <set>
+#include <string>
+
 #include "viewer/camera.h"
 #include "viewer/colours.h"
 #include "viewer/snapshot.h"
@@ -16,8 +19,8 @@ namespace viewer
 /// What all panes show in the same way.
 struct ViewOptions {
     Colour colour = Colour::Level;
-    bool wireframe = false, interfaceNodes = false, activeNodes = false, frames = true, tools = true, axes = false,
-         dark = false;
+    bool wireframe = false, interfaceNodes = false, activeNodes = false, tools = true, axes = false, dark = false;
+    std::set<std::string> hidden; ///< overlays that are not drawn
 };
 
 /// CPU time of the window's thread, ms, since it was last asked.
@@ -67,7 +70,7 @@ class Pane : public QOpenGLWidget, protected QOpenGLFunctions
                    bool through = true); ///< through: the skin hides nothing
     void drawPlane(const QMatrix4x4 &pv, const ToolShot &t);
     void drawAxes(const QMatrix4x4 &pv);
-    void drawFrames(const QMatrix4x4 &pv);
+    void drawOverlays(const QMatrix4x4 &pv);
     void drawGrip(const QMatrix4x4 &pv);
     void drawTools(const QMatrix4x4 &pv, const QMatrix4x4 &v);
     void drawText(QPainter &painter);

@@ -9,9 +9,9 @@
 namespace viewer
 {
 
-static const char *const heading =
-    "# pliant recording 1: tool x y z, grabbing, at x y z, target x y z, threshold factor, budget ms, Young Pa";
-enum { Fields = 14, MostSteps = 10000000 };
+static const char *const heading = "# pliant recording 2: tool x y z, grabbing, at x y z, target x y z, "
+                                   "attribute=value of every slider that was turned";
+enum { Fields = 11, MostSteps = 10000000 };
 
 static void put(QTextStream &out, const Vec3 &v)
 {
@@ -30,7 +30,8 @@ QString Recording::save(const QString &path, const QString &scene) const
         out << ' ' << int(m.hand.grabbing);
         put(out, m.hand.at);
         put(out, m.hand.target);
-        put(out, { m.knobs.threshold, m.knobs.budget, m.knobs.young });
+        for (const auto &k : m.knobs)
+            out << ' ' << QString::fromStdString(k.first) << '=' << QString::number(k.second, 'g', 17);
         out << '\n';
     }
     out.flush();
@@ -49,19 +50,28 @@ QString Recording::open(const QString &path)
         if (text.isEmpty() || text[0] == '#') continue;
         const QList<QByteArray> word = text.split(' ');
         double v[Fields];
-        bool good = word.size() == Fields && read.size() < MostSteps;
+        bool good = word.size() >= Fields && read.size() < MostSteps;
         for (int i = 0; good && i < Fields; ++i) {
             v[i] = word[i].toDouble(&good);
             good = good && std::isfinite(v[i]);
         }
-        if (!good) return QString("%1:%2: a step has %3 numbers").arg(path).arg(line).arg(int(Fields));
         Mark m;
+        for (int i = Fields; good && i < word.size(); ++i) {
+            const int equals = word[i].indexOf('=');
+            double value = equals > 0 ? word[i].mid(equals + 1).toDouble(&good) : NAN;
+            good = good && std::isfinite(value);
+            m.knobs[word[i].left(equals).toStdString()] = value;
+        }
+        if (!good)
+            return QString("%1:%2: a step has %3 numbers, and attribute=value of sliders")
+                .arg(path)
+                .arg(line)
+                .arg(int(Fields));
         m.hand.tool = v[0] >= 0 && v[0] < 1000 ? int(v[0]) : -1;
         m.hand.place = { v[1], v[2], v[3] };
         m.hand.grabbing = v[4] != 0;
         m.hand.at = { v[5], v[6], v[7] };
         m.hand.target = { v[8], v[9], v[10] };
-        m.knobs = { v[11], v[12], v[13] };
         read.push_back(m);
     }
     marks = std::move(read);

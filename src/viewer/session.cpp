@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cmath>
 
-#include <pliant/frames.h>
+#include <pliant/registry.h>
 
 #include "host/graph/simulation.h"
 
@@ -94,10 +94,18 @@ void Session::letGo()
     post([this] { m_hand = Hand(); });
 }
 
-void Session::turn(Knob knob, double value)
+void Session::turn(const std::string &attribute, double value)
 {
-    post([this, knob, value] {
-        (knob == Knob::Threshold ? m_knobs.threshold : knob == Knob::Budget ? m_knobs.budget : m_knobs.young) = value;
+    post([this, attribute, value] {
+        m_knobs[attribute] = value;
+        applyKnobs();
+    });
+}
+
+void Session::leave(const std::string &attribute)
+{
+    post([this, attribute] {
+        m_knobs.erase(attribute);
         applyKnobs();
     });
 }
@@ -204,8 +212,6 @@ bool Session::load()
     }
     if (count > MostBodies) emit message(QString("%1 bodies, the first %2 are shown").arg(count).arg(int(MostBodies)));
     m_divergedAt.assign(m_bodies.size(), -1.0);
-    m_defs.clear();
-    for (const PliSceneBody &b : m_bodies) m_defs.push_back(*pli_body_def(b.body));
     m_stuck = false;
     m_hand = Hand();
     applyKnobs();
@@ -228,7 +234,7 @@ void Session::describe()
     for (const PliSceneBody &b : m_bodies) {
         BodyInfo info;
         info.name = b.name ? b.name : "body";
-        info.scheme = pli_scheme_name(pli_body_scheme(b.body));
+        info.scheme = pli_body_scheme(b.body);
         PliIndex tris = 0;
         const PliIndex *t = pli_body_skin_tris(b.body, &tris);
         info.tris.assign(t, t + 3 * size_t(tris));
@@ -239,10 +245,10 @@ void Session::describe()
         info.dofCount = pli_body_dof_count(b.body);
         info.levels = pli_body_level_count(b.body);
         info.reference = b.is_reference;
-        info.frames = pli_body_scheme(b.body) == PLI_FRAMES;
-        const PliBodyDef *d = pli_body_def(b.body);
-        info.budget = d->criterion.budget_ms;
-        info.young = d->material.young;
+        if (const PliSchemeInfo *scheme = pli_scheme_of(b.body)) {
+            info.adaptive = scheme->adaptive;
+            for (int k = 0; k < scheme->overlay_count; ++k) info.overlays.push_back(scheme->overlays[k].name);
+        }
         m_infos.push_back(std::move(info));
     }
     double low[3] = { 1e300, 1e300, 1e300 }, high[3] = { -1e300, -1e300, -1e300 };
@@ -262,13 +268,11 @@ void Session::unload()
 
 void Session::applyKnobs()
 {
+    std::vector<PliTuning> tuning;
+    for (const auto &k : m_knobs) tuning.push_back({ k.first.c_str(), k.second });
     for (size_t i = 0; i < m_bodies.size(); ++i) {
-        PliBodyDef def = *pli_body_def(m_bodies[i].body);
-        def.criterion.threshold = m_defs[i].criterion.threshold * m_knobs.threshold;
-        def.criterion.budget_ms = m_knobs.budget > 0 ? m_knobs.budget : m_defs[i].criterion.budget_ms;
-        def.material.young = m_knobs.young > 0 ? m_knobs.young : m_defs[i].material.young;
         PliError err = {};
-        if (pli_body_retune(m_bodies[i].body, &def, &err) != PLI_OK)
+        if (pli_scene_tune(m_scene, int(i), tuning.data(), int(tuning.size()), &err) != PLI_OK)
             emit message(QString("%1: %2").arg(m_bodies[i].name, err.text));
     }
 }
@@ -350,13 +354,16 @@ static void copyDofs(const PliSceneBody &b, const PliIndex *dof, PliIndex count,
     }
 }
 
-static void copyFrames(const double *x, PliActive active, std::vector<float> &out)
+static void copyOverlays(const PliSceneBody &b, BodyShot &s)
 {
-    for (PliIndex i = 0; i < active.count; ++i) {
-        if (active.dof[i] % 4 != 3) continue;
-        const double *frame = x + 3 * (size_t(active.dof[i]) - 3);
-        for (size_t d = 0; d < 3; ++d) out.push_back(float(frame[9 + d]));
-        for (size_t k = 0; k < 9; ++k) out.push_back(float(frame[k]));
+    const PliSchemeInfo *scheme = pli_scheme_of(b.body);
+    for (int k = 0; scheme && k < scheme->overlay_count; ++k) {
+        std::vector<PliLine> lines(scheme->overlays[k].lines(b.body, b.x, nullptr, 0));
+        scheme->overlays[k].lines(b.body, b.x, lines.data(), PliIndex(lines.size()));
+        std::vector<float> &out = s.overlays[scheme->overlays[k].name];
+        for (const PliLine &l : lines)
+            for (const double *p : { l.from, l.to })
+                out.insert(out.end(), { float(p[0]), float(p[1]), float(p[2]), float(l.colour) });
     }
 }
 
@@ -391,7 +398,6 @@ void Session::publishBody(size_t i, Snapshot &shot)
     const PliSceneBody &b = m_bodies[i];
     BodyShot s;
     const PliIndex n = pli_body_skin_count(b.body);
-    const bool frames = pli_body_scheme(b.body) == PLI_FRAMES;
     m_points.resize(3 * size_t(n));
     pli_body_skin_positions(b.body, b.x, m_points.data());
     s.points.assign(m_points.begin(), m_points.end());
@@ -415,7 +421,7 @@ void Session::publishBody(size_t i, Snapshot &shot)
     PliIndex slaves = 0;
     const PliIndex *slave = pli_body_slaves(b.body, &slaves);
     copyDofs(b, slave, slaves, s.slaves);
-    if (frames) copyFrames(b.x, active, s.frames);
+    copyOverlays(b, s);
     shot.bodies.push_back(std::move(s));
 }
 

@@ -32,9 +32,10 @@ class Session : public QThread
     void setSpeed(double factor); ///< simulated seconds per second; 0: as fast as it goes
     void setColour(Colour colour);
     void steer(int tool, Vec3 place);
-    void grab(Vec3 at, Vec3 target); ///< pulls every body by the same patch of skin
-    void letGo();                    ///< of tool and skin
-    void turn(Knob knob, double value);
+    void grab(Vec3 at, Vec3 target);                       ///< pulls every body by the same patch of skin
+    void letGo();                                          ///< of tool and skin
+    void leave(const std::string &attribute);              ///< as the scene says
+    void turn(const std::string &attribute, double value); ///< see PliTuning
     void record(bool on); ///< resets first, so that a replay starts where the recording did
     void replay();        ///< from a reset, step by step what was recorded
     void saveRecording(const QString &path);
@@ -88,7 +89,6 @@ class Session : public QThread
 
     PliScene *m_scene = nullptr;
     std::vector<PliSceneBody> m_bodies;
-    std::vector<PliBodyDef> m_defs; ///< as in the scene
     std::vector<double> m_divergedAt;
     std::vector<double> m_points, m_reference, m_scratch;
     double m_size = 1; ///< m, of the first body

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,13 +17,8 @@ using Vec3 = std::array<double, 3>;
 
 enum class Colour { Level, Error, Stress, Speed };
 
-/// What a slider turns, on every body.
-enum class Knob { Threshold, Budget, Young };
-/// Values of the sliders. Thresholds of schemes are of different kinds: they are scaled, not set.
-struct Knobs {
-    double threshold = 1, budget = 0, young = 0; ///< factor; ms, 0: no limit; Pa, 0: as in the scene
-    bool operator==(const Knobs &o) const { return threshold == o.threshold && budget == o.budget && young == o.young; }
-};
+/// Values of the sliders that were turned, by attribute, for every body that has it; see PliTuning.
+using Knobs = std::map<std::string, double>;
 
 /// What the user does to every body at once.
 struct Hand {
@@ -39,8 +35,8 @@ struct BodyInfo {
     std::vector<float> rest; ///< xyz per skin point
     uint32_t pointCount = 0, dofCount = 0;
     int levels = 1;
-    bool reference = false, frames = false;
-    double young = 0, budget = 0; ///< slider starts
+    bool reference = false, adaptive = false;
+    std::vector<std::string> overlays; ///< what else can be drawn of it
 };
 
 struct ToolShot {
@@ -53,7 +49,8 @@ struct BodyShot {
     std::vector<float> scalar;     ///< one per skin point, in the unit of the colour mode
     std::vector<float> activeDofs; ///< xyz of active coefficients; of frames the origins
     std::vector<float> slaves;     ///< xyz of interface coefficients
-    std::vector<float> frames;     ///< origin and three axes of every active frame
+    std::map<std::string, std::vector<float>>
+        overlays; ///< two ends of every line, xyz and the number of a PliLineColour each
     float scalarMax = 1;
     double error = 0, stepMs = 0, energy = 0; ///< m (RMS against the reference), ms, J
     uint32_t active = 0, elements = 0;

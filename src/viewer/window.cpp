@@ -56,6 +56,7 @@ void Window::readSettings()
     restoreState(settings.value("state").toByteArray());
     for (const auto &t : m_toggles)
         t.first->setChecked(settings.value("show/" + t.first->objectName(), m_options.*t.second).toBool());
+    for (QAction *a : m_overlays) a->setChecked(settings.value("show/" + a->objectName(), true).toBool());
     m_options.colour = Colour(qBound(0, settings.value("colour", 0).toInt(), int(Colour::Speed)));
     m_colours->blockSignals(true);
     m_colours->setCurrentIndex(m_colours->findData(int(m_options.colour)));
@@ -69,6 +70,7 @@ void Window::closeEvent(QCloseEvent *e)
     settings.setValue("geometry", saveGeometry());
     settings.setValue("state", saveState());
     for (const auto &t : m_toggles) settings.setValue("show/" + t.first->objectName(), t.first->isChecked());
+    for (QAction *a : m_overlays) settings.setValue("show/" + a->objectName(), a->isChecked());
     settings.setValue("colour", int(m_options.colour));
     settings.setValue("link", m_link->isChecked());
     m_session->showEveryStep(false);
@@ -133,19 +135,14 @@ void Window::onLoaded()
     const auto &infos = m_session->bodies();
     m_status->setText("Space plays; Shift+drag moves a tool or pulls the body; the wheel zooms");
     QVector3D lo(1e30f, 1e30f, 1e30f), hi = -lo;
-    bool frames = false;
-    for (const BodyInfo &b : infos) {
-        frames = frames || b.frames;
+    for (const BodyInfo &b : infos)
         for (size_t i = 0; i < b.rest.size(); ++i)
             lo[int(i % 3)] = qMin(lo[int(i % 3)], b.rest[i]), hi[int(i % 3)] = qMax(hi[int(i % 3)], b.rest[i]);
-    }
     m_shared = Camera();
     m_shared.fit(lo, hi);
     const Vec3 view = m_session->view();
     if (view != Vec3{}) m_shared.look(QVector3D(float(view[0]), float(view[1]), float(view[2])));
-    m_frames->setEnabled(frames);
-    m_frames->setToolTip(frames ? "Axes of the active frames, stretched and sheared as they are"
-                                : "No body of this scene has frames");
+    enableOverlays();
     std::vector<QColor> lines;
     for (size_t i = 0; i < infos.size(); ++i) {
         lines.push_back(bodyColour(infos, i));

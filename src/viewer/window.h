@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include <pliant/registry.h>
+
 #include "viewer/camera.h"
 #include "viewer/pane.h"
 #include "viewer/plot.h"
@@ -72,8 +74,9 @@ class Window : public QMainWindow
     void takePicture();
     void flip(bool ViewOptions::*flag);
     QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key = {});
-    QSlider *addSlider(const QString &name, const QString &tip, double start, double low, double high,
-                       const std::function<void(double)> &changed);
+    void addSlider(const PliAttribute &row, bool there);
+    void addOverlay(const PliOverlay &overlay);
+    void enableOverlays();
 
     QString m_path;
     std::unique_ptr<Session> m_session;
@@ -89,7 +92,8 @@ class Window : public QMainWindow
     QLabel *m_status = nullptr, *m_where = nullptr;
     QProgressBar *m_loading = nullptr;
     QMenu *m_show = nullptr;
-    QAction *m_play = nullptr, *m_link = nullptr, *m_record = nullptr, *m_sequence = nullptr, *m_frames = nullptr;
+    QAction *m_play = nullptr, *m_link = nullptr, *m_record = nullptr, *m_sequence = nullptr;
+    std::vector<QAction *> m_overlays; ///< what schemes can draw besides surface and coefficients
     std::vector<std::pair<QAction *, bool ViewOptions::*>> m_toggles;
     QTimer m_loadClock;
     QElapsedTimer m_loadTime;

@@ -38,7 +38,7 @@ Mesh ball(PliIndex n)
 
 struct Kind {
     const char *name;
-    PliScheme scheme;
+    std::string scheme;
     PliLinearSolver solver;
     bool adapt;
 };
@@ -59,7 +59,7 @@ Body make(const Kind &k, Mesh (*shape)(PliIndex), double drag = 0.0)
     base.material.law = PLI_COROT;
     base.material.young = 2e5;
     const Mesh fine = shape(5), coarse = shape(3); // odd: a ball has a face below, and stands
-    if (k.scheme == PLI_FRAMES) {
+    if (k.scheme == "frames") {
         PliFramesDef d = pli_frames_default();
         const double speed = d.base.criterion.threshold;
         const PliCriterionKind kind = d.base.criterion.kind;
@@ -70,7 +70,7 @@ Body make(const Kind &k, Mesh (*shape)(PliIndex), double drag = 0.0)
         d.resolution = 12;
         return Body(pli_frames_create(&host, &d, nullptr));
     }
-    if (k.scheme == PLI_TETLOD) {
+    if (k.scheme == "tetlod") {
         PliTetLodDef d = pli_tetlod_default();
         const PliMesh *levels[2] = { coarse.get(), fine.get() };
         d.base = base;
@@ -150,13 +150,13 @@ TEST_P(ImplicitContact, FrictionHoldsBelowItsAngleAndSlidesAboveIt)
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, ImplicitContact,
-                         testing::Values(Kind{ "frames_factor", PLI_FRAMES, PLI_SOLVE_AUTO, false },
-                                         Kind{ "frames_cg", PLI_FRAMES, PLI_SOLVE_CG, false },
-                                         Kind{ "frames_adaptive", PLI_FRAMES, PLI_SOLVE_AUTO, true },
-                                         Kind{ "fem_factor", PLI_FEM, PLI_SOLVE_LDL, false },
-                                         Kind{ "fem_cg", PLI_FEM, PLI_SOLVE_CG, false },
-                                         Kind{ "tetlod_factor", PLI_TETLOD, PLI_SOLVE_LDL, true },
-                                         Kind{ "tetlod_cg", PLI_TETLOD, PLI_SOLVE_CG, true }),
+                         testing::Values(Kind{ "frames_factor", "frames", PLI_SOLVE_AUTO, false },
+                                         Kind{ "frames_cg", "frames", PLI_SOLVE_CG, false },
+                                         Kind{ "frames_adaptive", "frames", PLI_SOLVE_AUTO, true },
+                                         Kind{ "fem_factor", "fem", PLI_SOLVE_LDL, false },
+                                         Kind{ "fem_cg", "fem", PLI_SOLVE_CG, false },
+                                         Kind{ "tetlod_factor", "tetlod", PLI_SOLVE_LDL, true },
+                                         Kind{ "tetlod_cg", "tetlod", PLI_SOLVE_CG, true }),
                          [](const testing::TestParamInfo<Kind> &test) { return std::string(test.param.name); });
 
 // One point, one tool: the force that is booked at the end of the step is the force of the start less matrix / h times the

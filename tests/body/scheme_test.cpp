@@ -319,7 +319,7 @@ TEST(Scheme, ImplicitStepsOfEveryMethodSolveTheDenseSystem)
                 const long calls = host.calls;
                 ASSERT_TRUE(pli_body_step(b.get(), &s.view, h).finite);
                 EXPECT_EQ(calls, host.calls) << "a step allocated";
-                EXPECT_STREQ("cloud", pli_body_scheme_name(b.get()));
+                EXPECT_STREQ("cloud", pli_body_scheme(b.get()));
                 EXPECT_TRUE(pli_body_is_tethered(b.get()));
             }
 }

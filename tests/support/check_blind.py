@@ -21,9 +21,6 @@ EXCEPTIONS = (
     (r"principal frame|the frame on the right", "kernel", "axes of a deformation gradient"),
     (r"lattice", "mesh", "the regular grid of voxels"),
     (r"is a spring along the surface|springs that slide", "contact", "Coulomb friction as a mechanical spring"),
-    (r".*", "body/attributes.c", "attribute rows, until each scheme has its own in a registry"),
-    (r".*", "body/attributes.h", "the same"),
-    (r".*", "body/names.c", "names and defaults, the same"),
 )
 
 

@@ -16,6 +16,8 @@ LAYER = {"base": 0, "mesh": 1, "output": 1, "adapt": 2, "kernel": 3, "solver": 4
 # Below the hosts there is no XML, no SOFA, no Qt, no Python.
 OUTSIDE = re.compile(r"tinyxml|^sofa/|^Sofa|^Q[A-Z]|^Qt|^Python\.h|^pybind11/", re.IGNORECASE)
 ALLOWED_OUTSIDE = {"tinyxml": {"host/graph"}, "sofa": {"sofa"}, "q": {"viewer"}, "python": set(), "pybind11": set()}
+# Hosts know bodies and schemes through <pliant/...> only.
+PUBLIC_ONLY = {"adapt", "kernel", "contact", "body", "scheme"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -53,6 +55,8 @@ def check_include(file, quote, target):
         return f'"{target}" is in no layer'
     if theirs and theirs != mine:
         return f'"{target}": what is private to a scheme is seen by that scheme only'
+    if folder == "sofa" and first != "sofa" or folder.startswith("host/") and first in PUBLIC_ONLY:
+        return f'"{target}": hosts include <pliant/...> only'
     if folder == "kernel" and first == "adapt":
         return f'"{target}": the kernel gets index lists and never sees what is active'
     if first != folder and LAYER[first] >= LAYER[folder]:
@@ -108,6 +112,8 @@ def self_test():
         "host/stock/a.c": '#include "host/components/model.h"\n',
         "host/graph/b.cpp": "#include <QWidget>\n",
         "host/components/a.c": '#include "scheme/frames/frames.h"\n',
+        "host/components/b.c": '#include "body/body.h"\n',
+        "sofa/a.cpp": '#include "base/vec.h"\n',
         "pliant/a.h": '#include "base/vec.h"\n',
         "cli/a.c": '#include "table.h"\n',
         "solver/a.c": '#include "../base/vec.h"\n',

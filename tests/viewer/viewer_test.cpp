@@ -239,7 +239,7 @@ TEST_F(ViewerTest, DraggingASkinPointPullsEveryBody)
 
 TEST_F(ViewerTest, SliderChangesTheBodyWhileItRuns)
 {
-    auto *young = window->findChild<QSlider *>("Young, Pa");
+    auto *young = window->findChild<QSlider *>("youngModulus");
     ASSERT_TRUE(young);
     auto lowest = [&] {
         const SnapshotPtr now = shot();
@@ -265,13 +265,13 @@ TEST_F(ViewerTest, RecordReplayAndPicture)
     session->grab({ 0.19, 0.06, 0.1 }, { 0.23, 0.06, 0.1 });
     ASSERT_TRUE(QTest::qWaitFor([&] { return step() == 0; }, 10000));
     runTo(5);
-    session->turn(Knob::Young, 1e4);
+    session->turn("youngModulus", 2.0);
     runTo(10);
     const SnapshotPtr first = shot();
     session->record(false);
     const QString file = dir.filePath("recording.txt");
     session->saveRecording(file);
-    session->turn(Knob::Young, 4e4);
+    session->turn("youngModulus", 8.0);
     const auto replayed = [&] {
         return QTest::qWaitFor([&] { return shot() != first && step() == 10 && !session->playing(); }, 20000);
     };
@@ -338,12 +338,15 @@ TEST_F(ViewerTest, ASequenceHasEveryStep)
 
 TEST_F(ViewerTest, TogglesShowWhatThereIsAndSayWhatThereIsNot)
 {
-    for (const char *name : { "Frames", "Octree cells", "Lattice" }) {
-        QAction *a = window->findChild<QAction *>(name);
-        ASSERT_TRUE(a) << name;
-        EXPECT_FALSE(a->isEnabled()) << name; // boxes of finite elements have none
-        EXPECT_FALSE(a->toolTip().isEmpty()) << name;
-    }
+    const PliSchemeInfo *scheme;
+    for (int i = 0; (scheme = pli_scheme_at(i)); ++i)
+        for (int k = 0; k < scheme->overlay_count; ++k) {
+            const char *name = scheme->overlays[k].name;
+            QAction *a = window->findChild<QAction *>(name);
+            ASSERT_TRUE(a) << name;
+            EXPECT_FALSE(a->isEnabled()) << name; // boxes of finite elements have none
+            EXPECT_TRUE(a->toolTip().contains("No body")) << name;
+        }
     const QImage plain = panes()[0]->grabFramebuffer();
     QAction *nodes = window->findChild<QAction *>("Active nodes"), *wire = window->findChild<QAction *>("Wireframe");
     nodes->setChecked(true);

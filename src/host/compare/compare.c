@@ -409,7 +409,7 @@ static PliStatus run_entrant(Field *f, int index)
     PliStatus result = PLI_OUT_OF_MEMORY;
     double *ms = calloc(f->def->steps, sizeof *ms);
     Clock clock = { 0 };
-    keep_text(o->scheme, sizeof o->scheme, pli_scheme_name(pli_body_scheme(run.body)));
+    keep_text(o->scheme, sizeof o->scheme, pli_body_scheme(run.body));
     o->level_count = pli_body_level_count(run.body);
     o->dofs_total = pli_body_dof_count(run.body);
     if (!ms) goto done;

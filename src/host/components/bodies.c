@@ -25,6 +25,12 @@ static PliModel *model_at(PliScene *scene, int i)
     return NULL;
 }
 
+static bool is_uniform(const PliBody *body)
+{
+    const PliSchemeInfo *info = pli_scheme_of(body);
+    return info && !info->adaptive;
+}
+
 int pli_scene_bodies(PliScene *scene, PliSceneBody *out, int capacity)
 {
     PliObject *monitor = monitor_of(scene);
@@ -38,7 +44,7 @@ int pli_scene_bodies(PliScene *scene, PliSceneBody *out, int capacity)
                                          .v = m->state->v,
                                          .tools = m->tool,
                                          .tool_count = m->tool_count };
-        if (m->object == named || (!named && reference < 0 && pli_body_scheme(m->body) == PLI_FEM)) reference = count;
+        if (m->object == named || (!named && reference < 0 && is_uniform(m->body))) reference = count;
     }
     if (count > 1 && reference >= 0 && reference < capacity) out[reference].is_reference = true;
     return count;
@@ -65,6 +71,23 @@ PliStatus pli_scene_grab(PliScene *scene, const PliGrip *grip, PliError *err)
     PliStatus status = PLI_OK;
     for (int i = 0; status == PLI_OK && (m = model_at(scene, i)); ++i) status = pli_model_grab(m, grip, err);
     return status;
+}
+
+PliStatus pli_scene_tune(PliScene *scene, int body, const PliTuning *tuning, int count, PliError *err)
+{
+    PliModel *m = model_at(scene, body);
+    if (!m) return pli_refuse(err, PLI_BAD_ARGUMENT, "there is no body number %d", body);
+    const PliSchemeInfo *info = m->object->cls->scheme;
+    PliDefaults def = m->made;
+    for (int i = 0; i < count; ++i) {
+        const PliAttribute *row = pli_scheme_attribute(info, tuning[i].name);
+        if (!row || !row->running || row->kind != PLI_REAL || row->size != sizeof(double)) continue;
+        double value;
+        memcpy(&value, def.bytes + row->offset, sizeof value);
+        value = row->slide.absolute ? tuning[i].value : value * tuning[i].value;
+        memcpy(def.bytes + row->offset, &value, sizeof value);
+    }
+    return info->retune ? info->retune(m->body, &def, err) : pli_body_retune(m->body, (const PliBodyDef *)&def, err);
 }
 
 int pli_scene_drop_diverged(PliScene *scene)

@@ -42,6 +42,14 @@ typedef struct PliGrip {
 /// Holds every body by the same patch; NULL lets go.
 PliStatus pli_scene_grab(PliScene *scene, const PliGrip *grip, PliError *err);
 
+/// The value of an attribute that may change while a scene runs: a multiple of the scene's, or (PliSlide.absolute) a value of its own.
+typedef struct PliTuning {
+    const char *name;
+    double value;
+} PliTuning;
+/// All changes of a body against its scene, at once; attributes that its scheme has not are left out.
+PliStatus pli_scene_tune(PliScene *scene, int body, const PliTuning *tuning, int count, PliError *err);
+
 /// A body that diverged keeps its last good state. Switches such bodies off, so that the others can go on.
 /// @return how many were switched off now
 int pli_scene_drop_diverged(PliScene *scene);

@@ -28,6 +28,7 @@ typedef struct PliModel {
     struct PliGrab *grab;                        ///< NULL: nobody held it yet
     void (*choose_external)(struct PliModel *m); ///< when it was grabbed or let go; NULL: who steps it looks by itself
     bool diverged;
+    PliDefaults made; ///< the definition the scene gave
 } PliModel;
 typedef struct PliGrab PliGrab;
 
@@ -36,15 +37,10 @@ PliModel *pli_model_self(PliObject *o); ///< o has PLI_ROLE_MODEL
 PliModel *pli_model_of(PliObject *o, PliError *err);
 /// Attributes of a group that the scene sets, written to the fields of a definition.
 PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err);
-PliBody *pli_make_frames(PliObject *o, const PliHost *host, PliError *err);  // own_frames.c
-PliBody *pli_make_wavelet(PliObject *o, const PliHost *host, PliError *err); // own_wavelet.c
-typedef enum PliMeshNeed {
-    PLI_NEED_TETS,
-    PLI_NEED_SOLID_OR_SURFACE, ///< tetrahedra, or where there are none triangles and quads
-    PLI_NEED_LATTICE           ///< hexahedra and tetrahedra
-} PliMeshNeed;
+/// What a loader or topology holds; borrowed from it.
+PliMeshArrays pli_object_arrays(PliObject *source); // mesh.c
 /// Points and cells of a loader or topology; refused where it has none of those needed.
-PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshNeed need, PliError *err); // own_mesh.c
+PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshKind kind, PliError *err); // mesh.c
 /// A body is stepped one way only.
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.
@@ -52,23 +48,19 @@ void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
 /// A hand takes the tool: it goes to `target`, at ten radii a second at most. NULL: back to its path. Planes stay where they are.
 void pli_tool_steer(PliObject *o, const double target[3]);
 
-extern const PliOps pli_fem_model_ops, pli_tetlod_model_ops, pli_frames_model_ops, pli_wavelet_model_ops; // own_model.c
-extern const PliOps pli_adaptive_solver_ops;                                              // own_solver.c
-extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_mask_ops; // own_stage.c
-extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;                   // own_surface.c
-extern const PliOps pli_sphere_tool_ops, pli_plane_tool_ops;                              // own_tool.c
-extern const PliOps pli_piece_contact_ops, pli_skin_target_ops;                           // own_outside.c
-extern const PliOps pli_state_monitor_ops;                                                // own_monitor.c
+extern const PliOps pli_model_ops;                                                        // model.c, of every scheme
+extern const PliOps pli_adaptive_solver_ops;                                              // solver.c
+extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_mask_ops; // stage.c
+extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;                   // surface.c
+extern const PliOps pli_sphere_tool_ops, pli_plane_tool_ops;                              // tool.c
+extern const PliOps pli_piece_contact_ops, pli_skin_target_ops;                           // outside.c
+extern const PliOps pli_state_monitor_ops;                                                // monitor.c
 extern const PliOps pli_comparison_monitor_ops;                                           // compare_monitor.c
 extern const PliAttributeGroup pli_comparison_attributes;
 
 // definitions the attribute rows take their defaults from
-void pli_fem_model_defaults(PliDefaults *def);
-void pli_tetlod_model_defaults(PliDefaults *def);
-void pli_frames_model_defaults(PliDefaults *def);
-void pli_wavelet_model_defaults(PliDefaults *def);
-void pli_tool_defaults(PliDefaults *def);
-void pli_pieces_defaults(PliDefaults *def);
-void pli_target_defaults(PliDefaults *def);
+void pli_tool_defaults(void *def);
+void pli_pieces_defaults(void *def);
+void pli_target_defaults(void *def);
 
 #endif

@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Models: they make the body from meshes and attributes, publish its points and its skin, and adapt it when a step begins.
-// A new scheme is a definition, a `make` function and a row in the profile.
-
-enum { MAX_LEVELS = 8 };
+// Models: they make the body of a scheme from meshes and attributes, publish its points and its skin, and adapt it when a step
+// begins. What differs between schemes is in their PliSchemeInfo.
 
 PliModel *pli_model_self(PliObject *o) { return o->self; }
 
@@ -19,7 +17,7 @@ PliModel *pli_model_of(PliObject *o, PliError *err)
     if (!model) model = pli_context_find(o->node, PLI_ROLE_MODEL);
     if (!model || !(model->cls->roles & PLI_ROLE_MODEL)) {
         pli_refuse(err, PLI_BAD_ARGUMENT,
-                   model ? "model must lead to a FemModel, TetLodModel, FramesModel, WaveletModel or another body"
+                   model ? "model must lead to a body, such as a FemModel"
                          : "finds no model in its node or above: add one, or give model=\"@path\"");
         return NULL;
     }
@@ -43,126 +41,137 @@ PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err)
     return PLI_OK;
 }
 
-// ---- attributes -> definition ----------------------------------------------------------------------------------------------------
+// ---- what the scene says, for whoever makes the body -------------------------------------------------------------------------------
 
-PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err)
-{
-    for (int i = 0; i < group->count; ++i) {
-        const PliAttribute *row = &group->rows[i];
-        PliData *d = pli_data(o, row->name);
-        if (!d->set) continue;
-        const char *text = d->text;
-        char number[128];
-        if (d->source || text[0] == '@') { // a linked number: as text, through the same door
-            size_t n;
-            const double *value = pli_data_reals(d, &n);
-            size_t used = 0;
-            number[0] = '\0';
-            for (size_t k = 0; k < n && k < 3; ++k)
-                used += (size_t)snprintf(number + used, sizeof number - used, "%.17g ", value[k]);
-            text = number;
-        }
-        PliStatus status = pli_attribute_set(row, def, text, err);
-        if (status) return status;
-    }
-    return PLI_OK;
-}
-
-// ---- making ----------------------------------------------------------------------------------------------------------------------
-
-static PliBody *make_fem(PliObject *o, const PliHost *host, PliError *err)
-{
-    PliFemDef def = pli_fem_default();
-    if (pli_model_fill(o, &pli_body_attributes, &def, err)) return NULL;
-    v3_copy(def.base.gravity, o->node->scene->gravity);
-    const char *path = pli_text(o, "filename");
-    PliObject *linked = pli_link(o, "mesh");
-    size_t nt;
-    pli_indices(o, "tetrahedra", &nt);
-    PliMesh *mesh;
-    if (*path) {
-        mesh = pli_mesh_read(host, path, err);
-    } else if (linked || nt > 0) {
-        mesh = pli_mesh_from_object(host, linked ? linked : o, PLI_NEED_TETS, err);
-    } else {
-        pli_refuse(err, PLI_BAD_ARGUMENT,
-                   "no mesh: give filename=\"...\", mesh=\"@loader\", or src=\"@loader\" with tetrahedra");
-        return NULL;
-    }
-    if (!mesh) return NULL;
-    def.mesh = mesh;
-    PliBody *body = pli_fem_create(host, &def, err);
-    // the volume, so that exports have it: points are the coefficients, in the order of the mesh
-    if (body && pli_body_dof_count(body) == mesh->point_count)
-        pli_set_indices(o, "tetrahedra", mesh->tets, 4 * (size_t)mesh->tet_count);
-    pli_data(o, "tetrahedra")->source = NULL;
-    pli_mesh_destroy(mesh);
-    return body;
-}
-
-static PliStatus read_level_files(PliObject *o, const PliHost *host, PliMesh **level, int *count, PliError *err)
-{
-    PliScene *scene = o->node->scene;
-    for (const char *p = pli_text(o, "filenames"); *p;) {
-        p += strspn(p, " \t\r\n");
-        size_t n = strcspn(p, " \t\r\n");
-        if (n == 0) break;
-        if (*count >= MAX_LEVELS) return pli_refuse(err, PLI_OVER_CAPACITY, "more than %d levels", MAX_LEVELS);
-        const char *name = pli_scene_format(scene, "%.*s", (int)n, p);
-        const char *path = name ? pli_scene_file(scene, o->xml, o->cls->name, name) : NULL;
-        if (!path) return pli_refuse(err, PLI_BAD_FILE, "level %d was not found", *count);
-        level[*count] = pli_mesh_read(host, path, err);
-        if (!level[*count]) return err->status;
-        ++*count;
-        p += n;
-    }
-    return PLI_OK;
-}
-
-static PliStatus read_level_links(PliObject *o, const PliHost *host, PliMesh **level, int *count, PliError *err)
-{
-    PliData *links = pli_data(o, "levels");
-    for (size_t i = 0; i < (links->set ? links->count : 0); ++i) {
-        if (*count >= MAX_LEVELS) return pli_refuse(err, PLI_OVER_CAPACITY, "more than %d levels", MAX_LEVELS);
-        level[*count] = pli_mesh_from_object(host, links->link[i], PLI_NEED_TETS, err);
-        if (!level[*count]) return err->status;
-        ++*count;
-    }
-    return PLI_OK;
-}
-
-/// A cache named without a folder lies beside the scene, wherever the command is run from.
-static const char *cache_path(PliObject *o, const char *name)
+/// A file named without a folder lies beside the scene, wherever the command is run from.
+static const char *beside_scene(PliObject *o, const char *name)
 {
     PliScene *scene = o->node->scene;
     const char *slash = scene->path ? strrchr(scene->path, '/') : NULL;
-    if (!name || !*name || name[0] == '/' || !slash) return name;
+    if (!*name || name[0] == '/' || !slash) return name;
     return pli_scene_format(scene, "%.*s/%s", (int)(slash - scene->path), scene->path, name);
 }
 
-static PliBody *make_tetlod(PliObject *o, const PliHost *host, PliError *err)
+static PliStatus fill_row(PliObject *o, const PliAttribute *row, void *def, PliError *err)
 {
-    PliTetLodDef def = pli_tetlod_default();
-    if (pli_model_fill(o, &pli_body_attributes, &def, err) || pli_model_fill(o, &pli_tetlod_attributes, &def, err))
-        return NULL;
-    v3_copy(def.base.gravity, o->node->scene->gravity);
-    def.cache = cache_path(o, def.cache);
-    PliMesh *level[MAX_LEVELS] = { 0 };
-    int count = 0;
+    PliData *d = pli_data(o, row->name);
+    const char *text = d->text;
+    char number[128];
+    if (d->source || text[0] == '@') { // a linked number: as text, through the same door
+        size_t n;
+        const double *value = pli_data_reals(d, &n);
+        size_t used = 0;
+        number[0] = '\0';
+        for (size_t k = 0; k < n && k < 3; ++k)
+            used += (size_t)snprintf(number + used, sizeof number - used, "%.17g ", value[k]);
+        text = number;
+    } else if (row->kind == PLI_NEW_FILE) {
+        text = beside_scene(o, text);
+        if (!text) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %s", row->name);
+    }
+    return pli_attribute_set(row, def, text, err);
+}
+
+PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def, PliError *err)
+{
     PliStatus status = PLI_OK;
-    if (pli_is_set(o, "filenames") && pli_is_set(o, "levels"))
-        status = pli_refuse(err, PLI_BAD_ARGUMENT, "both filenames and levels are given: choose one");
-    if (!status) status = read_level_files(o, host, level, &count, err);
-    if (!status) status = read_level_links(o, host, level, &count, err);
-    if (!status && count == 0)
-        status =
-            pli_refuse(err, PLI_BAD_ARGUMENT,
-                       "no levels: give filenames=\"coarse.msh ... fine.msh\" or levels=\"@loader0 ... @loaderN\"");
-    def.levels = (const PliMesh *const *)level;
-    def.level_count = count;
-    PliBody *body = status ? NULL : pli_tetlod_create(host, &def, err);
-    for (int i = 0; i < count; ++i) pli_mesh_destroy(level[i]);
-    return body;
+    for (int i = 0; !status && i < group->count; ++i)
+        if (pli_is_set(o, group->rows[i].name)) status = fill_row(o, &group->rows[i], def, err);
+    return status;
+}
+
+static bool source_is_set(void *user, const PliAttribute *row) { return pli_is_set(user, row->name); }
+
+static PliStatus source_fill(void *user, const PliAttribute *row, void *def, PliError *err)
+{
+    return fill_row(user, row, def, err);
+}
+
+static PliValue source_list(void *user, const PliAttribute *row)
+{
+    PliValue value = { .set = pli_is_set(user, row->name) };
+    if (row->kind == PLI_INDICES)
+        value.index = pli_indices(user, row->name, &value.count);
+    else
+        value.real = pli_reals(user, row->name, &value.count);
+    if (row->kind == PLI_POINTS) value.count /= 3;
+    return value;
+}
+
+/// Word number k of a text, or how many there are when k < 0.
+static int find_word(const char *text, int k, const char **word, size_t *length)
+{
+    static const char blanks[] = " \t\r\n";
+    int count = 0;
+    for (const char *p = text + strspn(text, blanks); *p; p += strspn(p, blanks), ++count) {
+        size_t n = strcspn(p, blanks);
+        if (count == k) *word = p, *length = n;
+        p += n;
+    }
+    return count;
+}
+
+static int source_file_count(void *user, const PliAttribute *row)
+{
+    const char *text = pli_text(user, row->name);
+    return row->kind == PLI_FILE ? *text != '\0' : find_word(text, -1, NULL, NULL);
+}
+
+static const char *source_file(void *user, const PliAttribute *row, int k, PliError *err)
+{
+    PliObject *o = user;
+    const char *text = pli_text(o, row->name), *word = text;
+    if (row->kind == PLI_FILE) return text; // found when the scene was read
+    size_t length = 0;
+    find_word(text, k, &word, &length);
+    const char *name = pli_scene_format(o->node->scene, "%.*s", (int)length, word);
+    const char *path = name ? pli_scene_file(o->node->scene, o->xml, o->cls->name, name) : NULL;
+    if (!path) pli_refuse(err, PLI_BAD_FILE, "level %d was not found", k);
+    return path;
+}
+
+static int source_link_count(void *user, const PliAttribute *row)
+{
+    if (row->kind == PLI_LINK) return pli_link(user, row->name) != NULL;
+    const PliData *links = pli_data(user, row->name);
+    return links->set ? (int)links->count : 0;
+}
+
+static PliStatus source_linked(void *user, const PliAttribute *row, int k, PliMeshArrays *arrays, PliError *err)
+{
+    (void)err;
+    *arrays = pli_object_arrays(row->kind == PLI_LINK ? pli_link(user, row->name) : pli_data(user, row->name)->link[k]);
+    return PLI_OK;
+}
+
+static PliStatus source_own(void *user, PliMeshArrays *arrays, PliError *err)
+{
+    (void)err;
+    *arrays = pli_object_arrays(user);
+    return PLI_OK;
+}
+
+static PliStatus source_publish(void *user, const PliAttribute *row, const double *real, const PliIndex *index,
+                                size_t count, PliError *err)
+{
+    pli_data(user, row->name)->source = NULL; // a src link fed it; from here on it is the body's
+    PliStatus status = real || row->kind != PLI_INDICES ? pli_set_reals(user, row->name, real, count)
+                                                        : pli_set_indices(user, row->name, index, count);
+    return status ? pli_refuse(err, status, "no memory for %zu numbers of %s", count, row->name) : PLI_OK;
+}
+
+static PliSource source_of(PliObject *o)
+{
+    return (PliSource){ .user = o,
+                        .is_set = source_is_set,
+                        .fill = source_fill,
+                        .list = source_list,
+                        .file_count = source_file_count,
+                        .file = source_file,
+                        .link_count = source_link_count,
+                        .linked = source_linked,
+                        .own = source_own,
+                        .publish = source_publish };
 }
 
 // ---- publishing ------------------------------------------------------------------------------------------------------------------
@@ -192,24 +201,18 @@ static PliStatus publish(PliObject *o, PliModel *m, PliError *err)
     return status ? pli_refuse(err, status, "no memory for the skin") : PLI_OK;
 }
 
-typedef PliBody *MakeFn(PliObject *o, const PliHost *host, PliError *err);
-
-static PliStatus model_parse(PliObject *o, MakeFn *make, PliError *err)
+static PliStatus model_parse(PliObject *o, PliError *err)
 {
     PliModel *m = o->self;
     const PliHost *host = &o->node->scene->host;
+    const PliSource source = source_of(o);
     m->object = o;
-    m->body = make(o, host, err);
+    m->body = pli_scheme_make(o->cls->scheme, host, &source, o->node->scene->gravity, &m->made, err);
     if (!m->body)
         return err && err->status ? err->status : pli_refuse(err, PLI_BAD_ARGUMENT, "the body could not be made");
     PliStatus status = attach_skin(o, host, m->body, err);
     return status ? status : publish(o, m, err);
 }
-
-static PliStatus fem_parse(PliObject *o, PliError *err) { return model_parse(o, make_fem, err); }
-static PliStatus tetlod_parse(PliObject *o, PliError *err) { return model_parse(o, make_tetlod, err); }
-static PliStatus frames_parse(PliObject *o, PliError *err) { return model_parse(o, pli_make_frames, err); }
-static PliStatus wavelet_parse(PliObject *o, PliError *err) { return model_parse(o, pli_make_wavelet, err); }
 
 // ---- the node around it ------------------------------------------------------------------------------------------------------------
 
@@ -292,15 +295,9 @@ static void model_von_mises(PliObject *o, const double *x, double *per_point)
     pli_body_von_mises(((PliModel *)o->self)->body, x, per_point);
 }
 
-#define MODEL_OPS                                                                                                      \
-    .size = sizeof(PliModel), .ready = model_ready, .begin = model_begin, .destroy = model_destroy,                    \
-    .von_mises = model_von_mises
-const PliOps pli_fem_model_ops = { MODEL_OPS, .parse = fem_parse };
-const PliOps pli_tetlod_model_ops = { MODEL_OPS, .parse = tetlod_parse };
-const PliOps pli_frames_model_ops = { MODEL_OPS, .parse = frames_parse };
-const PliOps pli_wavelet_model_ops = { MODEL_OPS, .parse = wavelet_parse };
-
-void pli_fem_model_defaults(PliDefaults *def) { def->fem = pli_fem_default(); }
-void pli_tetlod_model_defaults(PliDefaults *def) { def->tetlod = pli_tetlod_default(); }
-void pli_frames_model_defaults(PliDefaults *def) { def->frames = pli_frames_default(); }
-void pli_wavelet_model_defaults(PliDefaults *def) { def->wavelet = pli_wavelet_default(); }
+const PliOps pli_model_ops = { .size = sizeof(PliModel),
+                               .parse = model_parse,
+                               .ready = model_ready,
+                               .begin = model_begin,
+                               .destroy = model_destroy,
+                               .von_mises = model_von_mises };

@@ -2,6 +2,7 @@
 #include "host/components/components.h"
 #include "host/stock/stock.h"
 
+#include <pthread.h>
 #include <string.h>
 
 // The profile: every component and attribute the embedded host knows, with its SOFA v26.06 default. The reader, `pliant list`,
@@ -358,45 +359,7 @@ GROUP(write_state_rows, IN("filename", PLI_TEXT, NULL, "text file"), IN("writeX"
       IN("period", PLI_REAL, NULL, "s; default: every step"), NOT("DOFsX", PLI_INDICES, "0", late),
       NOT("DOFsV", PLI_INDICES, "0", late), NOT("stopAt", PLI_REAL, "0", late), NOT("keperiod", PLI_REAL, "0", late))
 
-// ---- ours: the fields of definitions come from scheme/attributes.c --------------------------------------------------------------------
-GROUP(model_rows,
-      IN("skin", PLI_FILE, NULL, "surface file attached to the body; default: the body's own finest surface"),
-      VIS("threads"), VIS("showLevels"), VIS("showInterface"),
-      OUT("skinPosition", PLI_POINTS, "m, rest positions of the skin points"),
-      OUT("triangles", PLI_INDICES, "skin triangles, in skin point numbers"))
-GROUP(fem_model_rows, IN("filename", PLI_FILE, NULL, "tetrahedral mesh file"),
-      IN("mesh", PLI_LINK, NULL, "loader or topology with tetrahedra, instead of filename"),
-      IN("position", PLI_POINTS, NULL, "m, rest positions of all coefficients; with src, of the mesh"),
-      IN("tetrahedra", PLI_INDICES, NULL,
-         "tetrahedra of position, when there is no filename (src=\"@loader\" fills both)"))
-GROUP(tetlod_model_rows,
-      IN("filenames", PLI_TEXT, NULL, "tetrahedral mesh files of the levels, coarse to fine, 1 .. 8"),
-      IN("levels", PLI_LINKS, NULL, "loaders or topologies, coarse to fine, instead of filenames"),
-      OUT("position", PLI_POINTS, "m, rest positions of all coefficients, all levels"))
-GROUP(frames_model_rows, IN("filename", PLI_FILE, NULL, "mesh file: a closed surface, or tetrahedra"),
-      IN("mesh", PLI_LINK, NULL, "loader or topology with triangles, quads or tetrahedra, instead of filename"),
-      IN("anchors", PLI_POINTS, NULL,
-         "m, frames at given places, for ends that are held or loaded; the others spread between them"),
-      IN("anchorLevels", PLI_INDICES, NULL, "level of each anchor; default: the first is the root (0), the others 1"),
-      IN("levelFrames", PLI_INDICES, NULL,
-         "frames up to and including each level, rising from 1 to frames; default: a geometric series"),
-      IN("stiffnessFactors", PLI_REALS, NULL, "on youngModulus, one for each tetrahedron"),
-      IN("densityFactors", PLI_REALS, NULL, "on density, one for each tetrahedron"),
-      OUT("position", PLI_POINTS, "m, rest values of all coefficients: three columns and an origin a frame"),
-      OUT("places", PLI_POINTS,
-          "m, where the frame of each coefficient is: BoxROI or SphereROI on it choose whole frames to hold"),
-      OUT("anchorDofs", PLI_INDICES, "coefficients of the anchored frames, four each, in the order of anchors"))
-GROUP(wavelet_model_rows,
-      IN("filename", PLI_FILE, NULL,
-         "mesh file: hexahedra and tetrahedra are the lattice; with resolution, a closed surface or tetrahedra to put "
-         "cubes around"),
-      IN("mesh", PLI_LINK, NULL,
-         "loader or topology, instead of filename; without both, a box is made from min, max and cells"),
-      IN("cells", PLI_INDICES, "2 2 2", "cells of the box along x, y and z"),
-      OUT("position", PLI_POINTS,
-          "m, rest values of all coefficients: vertices of the lattice, details (0), control vertices of finer levels"),
-      OUT("places", PLI_POINTS,
-          "m, where each coefficient is: BoxROI or SphereROI on it choose what to hold, details included"))
+// ---- ours: the fields of definitions come from body/attributes.c, models from the registry of schemes --------------------------------------------------------------------
 GROUP(model_link, IN("model", PLI_LINK, NULL, "the body; default: the model of this node or above"))
 GROUP(solver_rows, OUT("substeps", PLI_INT, "substeps of the last step"),
       OUT("forceUpdates", PLI_INT, "times the other components' forces were gathered in the last step"))
@@ -555,18 +518,6 @@ static const PliClass table[] = {
           &exporter_rows, &vtk_rows),
     STOCK("WriteState", "Sofa.Component.Playback", PLI_ROLE_EVENT, &pli_write_state_ops, "states as text, 17 digits",
           &write_state_rows),
-    OURS("FemModel", PLI_ROLE_MODEL, &pli_fem_model_ops, pli_fem_model_defaults,
-         "deformable body of uniform finite elements on one tetrahedral mesh", &model_rows, &fem_model_rows,
-         &pli_body_attributes),
-    OURS("TetLodModel", PLI_ROLE_MODEL, &pli_tetlod_model_ops, pli_tetlod_model_defaults,
-         "deformable body on tetrahedral levels of detail that refine and coarsen while it moves", &model_rows,
-         &tetlod_model_rows, &pli_body_attributes, &pli_tetlod_attributes),
-    OURS("FramesModel", PLI_ROLE_MODEL, &pli_frames_model_ops, pli_frames_model_defaults,
-         "deformable body of affine frames that switch on and off by velocity", &model_rows, &frames_model_rows,
-         &pli_body_attributes, &pli_frames_attributes),
-    OURS("WaveletModel", PLI_ROLE_MODEL, &pli_wavelet_model_ops, pli_wavelet_model_defaults,
-         "deformable body of subdivision wavelets on a control lattice, whose details switch on and off", &model_rows,
-         &wavelet_model_rows, &pli_body_attributes, &pli_wavelet_attributes),
     OURS("AdaptiveSolver", PLI_ROLE_ODE, &pli_adaptive_solver_ops, NULL, "steps a body on its active coefficients only",
          &model_link, &solver_rows),
     OURS("AdaptiveForceField", PLI_ROLE_FORCE, &pli_adaptive_force_ops, NULL,
@@ -626,8 +577,44 @@ static const PliClass table[] = {
 
 // ---- lookup ------------------------------------------------------------------------------------------------------------------------
 
-int pli_profile_count(void) { return COUNT(table); }
-const PliClass *pli_profile_at(int i) { return i >= 0 && i < COUNT(table) ? &table[i] : NULL; }
+// Models come first, as many as there are schemes; one that is registered later gets its class when somebody looks.
+static PliClass model_class[2 * PLI_MOST_SCHEMES];
+static int model_classes;
+static pthread_mutex_t models_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void make_class(PliClass *c, const PliSchemeInfo *info)
+{
+    *c = (PliClass){ .name = info->component,
+                     .plugin = "Pliant",
+                     .roles = PLI_ROLE_MODEL,
+                     .help = info->help,
+                     .ops = &pli_model_ops,
+                     .defaults = info->defaults,
+                     .scheme = info,
+                     .groups = { &base, &pli_model_attributes } };
+    for (int g = 0; g < COUNT(c->groups) - 2; ++g) c->groups[g + 2] = pli_scheme_group(info, g);
+}
+
+static int count_models(void)
+{
+    pthread_mutex_lock(&models_lock);
+    while (model_classes < pli_scheme_count() && model_classes < COUNT(model_class)) {
+        make_class(&model_class[model_classes], pli_scheme_at(model_classes));
+        model_classes++;
+    }
+    const int count = model_classes;
+    pthread_mutex_unlock(&models_lock);
+    return count;
+}
+
+int pli_profile_count(void) { return count_models() + COUNT(table); }
+
+const PliClass *pli_profile_at(int i)
+{
+    const int models = count_models();
+    if (i < 0 || i >= models + COUNT(table)) return NULL;
+    return i < models ? &model_class[i] : &table[i - models];
+}
 
 static bool has_word(const char *words, const char *word)
 {
@@ -640,8 +627,9 @@ static bool has_word(const char *words, const char *word)
 const PliClass *pli_profile_find(const char *name)
 {
     if (!*name) return NULL;
-    for (int i = 0; i < COUNT(table); ++i)
-        if (strcmp(table[i].name, name) == 0 || (table[i].alias && has_word(table[i].alias, name))) return &table[i];
+    const PliClass *c;
+    for (int i = 0; (c = pli_profile_at(i)); ++i)
+        if (strcmp(c->name, name) == 0 || (c->alias && has_word(c->alias, name))) return c;
     return NULL;
 }
 
@@ -695,9 +683,10 @@ const char *pli_profile_nearest(const char *name)
 {
     int best = tolerance(name) + 1;
     const char *found = NULL;
-    for (int i = 0; i < COUNT(table); ++i) {
-        int d = distance(name, table[i].name, best);
-        if (d < best) best = d, found = table[i].name;
+    const PliClass *c;
+    for (int i = 0; (c = pli_profile_at(i)); ++i) {
+        int d = distance(name, c->name, best);
+        if (d < best) best = d, found = c->name;
     }
     return found;
 }

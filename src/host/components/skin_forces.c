@@ -45,7 +45,7 @@ static PliMesh *target_mesh(PliObject *o, PliError *err)
     else if (*path)
         return pli_mesh_read(host, path, err);
     else if (linked)
-        return pli_mesh_from_object(host, linked, PLI_NEED_SOLID_OR_SURFACE, err);
+        return pli_mesh_from_object(host, linked, PLI_MESH_SOLID_OR_SURFACE, err);
     else
         pli_refuse(err, PLI_BAD_ARGUMENT, "no target: give filename=\"...\" or target=\"@loader\"");
     return NULL;
@@ -82,5 +82,5 @@ static void outside_destroy(PliObject *o) { pli_skin_force_destroy(((Outside *)o
 const PliOps pli_piece_contact_ops = { OUTSIDE_OPS, .init = pieces_init };
 const PliOps pli_skin_target_ops = { OUTSIDE_OPS, .init = target_init };
 
-void pli_pieces_defaults(PliDefaults *def) { def->pieces = pli_pieces_default(); }
-void pli_target_defaults(PliDefaults *def) { def->target = pli_target_default(); }
+void pli_pieces_defaults(void *def) { *(PliPiecesDef *)def = pli_pieces_default(); }
+void pli_target_defaults(void *def) { *(PliTargetDef *)def = pli_target_default(); }

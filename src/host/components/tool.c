@@ -156,4 +156,4 @@ const PliOps pli_sphere_tool_ops = { .size = sizeof(Tool), .init = sphere_init, 
 const PliOps pli_plane_tool_ops = { .size = sizeof(Tool), .init = plane_init, .end = tool_end };
 
 // all zero: frictionless, stiffness chosen by the body
-void pli_tool_defaults(PliDefaults *def) { def->tool = (PliTool){ 0 }; }
+void pli_tool_defaults(void *def) { *(PliTool *)def = (PliTool){ 0 }; }

@@ -4,12 +4,11 @@
 
 // What a component can do. Everything is optional; the table in profile.c says which struct belongs to which name.
 
-#include <pliant/frames.h>
-#include <pliant/wavelet.h>
+#include <pliant/contact.h>
+#include <pliant/registry.h>
 
 #include "host/graph/scene.h"
 #include "host/graph/mechanics.h"
-#include "contact/skin_force.h"
 
 typedef struct PliOps {
     size_t size; ///< bytes of the component's own struct
@@ -54,14 +53,9 @@ typedef struct PliOps {
 
 /// Room for any definition.
 typedef union PliDefaults {
-    PliFemDef fem;
-    PliTetLodDef tetlod;
-    PliFramesDef frames;
-    PliWaveletDef wavelet;
-    PliPiecesDef pieces;
-    PliTargetDef target;
-    PliTool tool;
-    double any[128];
+    double number;
+    const void *pointer;
+    char bytes[PLI_DEF_BYTES];
 } PliDefaults;
 
 struct PliClass {
@@ -72,9 +66,10 @@ struct PliClass {
     unsigned roles;
     const char *help;
     const char *reason; ///< why unsupported or approximated
-    const PliAttributeGroup *groups[5];
-    const PliOps *ops;                  ///< NULL: nothing to do (visual-only)
-    void (*defaults)(PliDefaults *def); ///< ours: the definition the rows take their defaults from
+    const PliAttributeGroup *groups[6];
+    const PliOps *ops;           ///< NULL: nothing to do (visual-only)
+    void (*defaults)(void *def); ///< ours: the definition the rows take their defaults from
+    const PliSchemeInfo *scheme; ///< models: how the body is made
 };
 
 static inline bool pli_class_is_ours(const PliClass *c)

@@ -246,7 +246,7 @@ static PliStatus refresh(PliObject *o)
     uint64_t sum = 0;
     for (int i = 0; i < o->data_count; ++i) {
         PliData *d = &o->data[i];
-        if (d->row->role != PLI_IN) continue;
+        if (!pli_is_input(d->row)) continue;
         PliData *s = d;
         while (s->source) s = s->source;
         if (s != d && s->row->role == PLI_OUT) refresh(s->owner);

@@ -7,7 +7,7 @@
 // new version: the lazy update of SOFA, without copies.
 
 #include "host/graph/scene_xml.h"
-#include "body/attributes.h"
+#include <pliant/attributes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +18,8 @@ typedef struct PliNode PliNode;
 typedef struct PliObject PliObject;
 typedef struct PliData PliData;
 typedef struct PliClass PliClass;
+
+static inline bool pli_is_input(const PliAttribute *row) { return row->role == PLI_IN || row->role == PLI_IN_OUT; }
 
 /// What a component is for others that look for one in their context. Bits.
 enum {

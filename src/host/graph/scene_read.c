@@ -148,8 +148,12 @@ static void unknown_attribute(PliScene *scene, const PliXml *e, const PliClass *
     if (cls->support == PLI_VISUAL_ONLY) return;
     const char *near = pli_class_nearest(cls, a->name);
     if (pli_class_is_ours(cls)) {
+        const bool adaptive = cls->scheme && pli_attribute_find(&pli_criterion_attributes, a->name);
         pli_finding_add(scene, PLI_MALFORMED, e, cls->name, "has no attribute %s%s%s%s", a->name,
-                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+                        adaptive ? ": it belongs to adaptive models"
+                        : near   ? "; did you mean "
+                                 : "",
+                        near && !adaptive ? near : "", near && !adaptive ? "?" : "");
         return;
     }
     // SOFA's own way to switch a parameter off, and its own warning
@@ -197,7 +201,7 @@ static PliStatus read_values(PliScene *scene, PliObject *o)
         PliData *d = &o->data[i];
         PliError err = { 0 };
         PliStatus status = PLI_OK;
-        if (d->row->role != PLI_IN || d->row->support == PLI_VISUAL_ONLY || d->row->support == PLI_NOT_SUPPORTED)
+        if (!pli_is_input(d->row) || d->row->support == PLI_VISUAL_ONLY || d->row->support == PLI_NOT_SUPPORTED)
             continue;
         if (d->set) {
             if (d->text[0] == '@' || d->row->kind == PLI_LINK || d->row->kind == PLI_LINKS) continue; // resolved later
@@ -391,7 +395,7 @@ static void link_source(PliScene *scene, PliObject *o)
     }
     for (int i = 0; i < o->data_count; ++i) {
         PliData *d = &o->data[i];
-        if (d->set || d->row->role != PLI_IN || (d->row->kind != PLI_POINTS && d->row->kind != PLI_INDICES)) continue;
+        if (d->set || !pli_is_input(d->row) || (d->row->kind != PLI_POINTS && d->row->kind != PLI_INDICES)) continue;
         PliData *from = pli_data(target, d->row->name);
         if (!from || from == d || !compatible(d->row, from->row)) continue;
         d->source = from;
@@ -403,7 +407,7 @@ static PliStatus read_links(PliScene *scene, PliObject *o)
 {
     for (int i = 0; i < o->data_count; ++i) {
         PliData *d = &o->data[i];
-        if (!d->set || d->row->role != PLI_IN || strcmp(d->row->name, "src") == 0) continue;
+        if (!d->set || !pli_is_input(d->row) || strcmp(d->row->name, "src") == 0) continue;
         if (d->row->kind == PLI_LINK || d->row->kind == PLI_LINKS) {
             PliStatus status = link_objects(scene, o, d);
             if (status) return status;

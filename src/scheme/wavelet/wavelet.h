@@ -109,6 +109,7 @@ typedef struct PliWavelet {
 extern const PliSchemeOps pli_wavelet_ops;
 enum { PLI_PASSIVE, PLI_ACTIVE, PLI_FADING_IN, PLI_FADING_OUT };
 
+extern const PliSchemeOps pli_wavelet_ops; // wavelet.c
 // wavelet_basis.c
 PliStatus pli_wavelet_build(PliWavelet *s, const PliWaveletDef *def, PliError *err);
 void pli_wavelet_free_basis(PliWavelet *s);

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "evidence/equilibrium.h"
 #include "evidence/verify.h"
-#include "contact/skin_force.h"
+#include <pliant/contact.h>
 
 static const double LENGTH = 2.0, SIDE = 0.2; // slenderness 10
 

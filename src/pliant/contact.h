@@ -1,11 +1,11 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef PLI_SKIN_FORCE_H
-#define PLI_SKIN_FORCE_H
+#ifndef PLIANT_CONTACT_H
+#define PLIANT_CONTACT_H
 
 // Forces on the skin of a body that hosts lend to its steps (PliState.points): contact between the separate pieces of one body,
 // and attraction to a target surface. They act on coefficients of the finest level, so that a scheme can judge with them what is
 // passive now. One thing for all hosts; nothing here allocates after creation.
-// Contact obeys the law of tools (surface/contact.h): pressure at the end of an implicit step, springs that slide as friction.
+// Contact obeys the law of tools: pressure at the end of an implicit step, springs that slide as friction.
 
 #include <pliant/body.h>
 
@@ -19,7 +19,7 @@ typedef struct PliPiecesDef {
     double thickness; ///< m, distance at which pieces begin to push
     double friction;  ///< Coulomb coefficient
 } PliPiecesDef;
-PliPiecesDef pli_pieces_default(void);
+PLI_API PliPiecesDef pli_pieces_default(void);
 
 typedef enum PliMatch { PLI_MATCH_CLOSEST, PLI_MATCH_INDEX } PliMatch;
 /// Every skin point is drawn to a point of the target.
@@ -27,22 +27,24 @@ typedef struct PliTargetDef {
     double stiffness; ///< N/m3, traction per distance; 0: from the material
     PliMatch match;   ///< the closest point of the surface, or the point of the same number
 } PliTargetDef;
-PliTargetDef pli_target_default(void);
+PLI_API PliTargetDef pli_target_default(void);
 
 typedef struct PliSkinForce PliSkinForce;
-PliSkinForce *pli_skin_force_pieces(const PliHost *host, const PliBody *body, const PliPiecesDef *def, PliError *err);
+PLI_API PliSkinForce *pli_skin_force_pieces(const PliHost *host, const PliBody *body, const PliPiecesDef *def,
+                                            PliError *err);
 /// Target points and triangles are copied.
-PliSkinForce *pli_skin_force_target(const PliHost *host, const PliBody *body, const PliTargetDef *def,
-                                    const PliMesh *target, PliError *err);
-void pli_skin_force_destroy(PliSkinForce *o); ///< NULL is fine
+PLI_API PliSkinForce *pli_skin_force_target(const PliHost *host, const PliBody *body, const PliTargetDef *def,
+                                            const PliMesh *target, PliError *err);
+PLI_API void pli_skin_force_destroy(PliSkinForce *o); ///< NULL is fine
 
-void pli_skin_force_begin(PliSkinForce *o, double dt);   ///< length of the step to come
-PliIndex pli_skin_force_capacity(const PliSkinForce *o); ///< most points it acts on, for pli_body_reserve_points
+PLI_API void pli_skin_force_begin(PliSkinForce *o, double dt); ///< length of the step to come
+PLI_API PliIndex
+pli_skin_force_capacity(const PliSkinForce *o); ///< most points it acts on, for pli_body_reserve_points
 /// Forces at x and v, dof_count Vec3 each, until the next call. @return its own list, whose `next` is the caller's to set
-PliPointForces *pli_skin_force_points(PliSkinForce *o, const double *x, const double *v);
+PLI_API PliPointForces *pli_skin_force_points(PliSkinForce *o, const double *x, const double *v);
 /// Target: RMS distance of the skin from what it is drawn to, m. Pieces: deepest contact, m. Of the last force.
-double pli_skin_force_measure(const PliSkinForce *o);
-const char *pli_skin_force_measure_name(const PliSkinForce *o); ///< "distance" or "depth"
+PLI_API double pli_skin_force_measure(const PliSkinForce *o);
+PLI_API const char *pli_skin_force_measure_name(const PliSkinForce *o); ///< "distance" or "depth"
 
 #ifdef __cplusplus
 }
