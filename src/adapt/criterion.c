@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/vec.h"
 
@@ -66,11 +67,13 @@ void pli_criterion_offer_refine(PliCriterion *c, PliIndex region, double score, 
     if (!(score > 1.0)) return;
     if (c->def.smallest_size > 0.0 && part_size < c->def.smallest_size) return;
     if (is_held(c, c->coarsened[region])) return;
+    PLI_ASSERT(c->refine_count < c->region_count, "more than %u regions offered to refine", c->region_count);
     c->refine[c->refine_count++] = (PliProposal){ region, score };
 }
 
 void pli_criterion_offer_coarsen(PliCriterion *c, PliIndex region, double would_be_score)
 {
+    PLI_ASSERT(c->coarsen_count < c->region_count, "more than %u regions offered to coarsen", c->region_count);
     c->coarsen[c->coarsen_count++] = (PliProposal){ region, would_be_score };
 }
 

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "body/body.h"
+#include "body/cut_check.h"
 
 // counts every block so that stats.bytes is true
 static void *take(PliBody *b, size_t count, size_t size)
@@ -180,6 +182,18 @@ static void recut_forces(PliBody *b, const PliCut *cut)
     b->stats.elements = force->element_count ? force->element_count(s->force_self) : 0;
 }
 
+/// In builds with PLI_ASSERT: the scheme is in order, and the cut is what the body may rely on.
+static void check_cut(const PliBody *b, const PliCut *cut)
+{
+#ifndef NDEBUG
+    PliError err = { PLI_OK, "" };
+    PLI_ASSERT(!b->ops->is_valid || b->ops->is_valid(b->self, &err), "after a change of the cut: %s", err.text);
+    PLI_ASSERT(pli_cut_is_valid(cut, &b->statics, &err), "the scheme made a bad cut: %s", err.text);
+#else
+    (void)b, (void)cut;
+#endif
+}
+
 void pli_body_recut(PliBody *b)
 {
     PliLive *l = &b->live;
@@ -188,6 +202,7 @@ void pli_body_recut(PliBody *b)
     for (PliIndex i = 0; i < s->active_count + s->slave_count; ++i) l->position[l->dof[i]] = PLI_NONE;
     PliCut cut = { 0 };
     b->ops->cut(b->self, &cut);
+    check_cut(b, &cut);
     for (PliIndex i = 0; i < cut.active_count; ++i) l->dof[i] = cut.active[i], l->position[cut.active[i]] = i;
     for (PliIndex i = 0; i < cut.slave_count; ++i)
         l->dof[cut.active_count + i] = cut.slave[i], l->position[cut.slave[i]] = cut.active_count + i;

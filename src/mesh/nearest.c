@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/vec.h"
 
@@ -21,6 +22,7 @@ static size_t cell_of(const PliNearest *n, const double p[3])
 
 PliStatus pli_nearest_init(PliNearest *n, const PliHost *host, const double *x, PliIndex count)
 {
+    PLI_ASSERT(count > 0, "nearest of no points");
     *n = (PliNearest){ .host = *host, .x = x, .count = count, .cells = { 1, 1, 1 } };
     double max[3];
     v3_copy(n->min, x), v3_copy(max, x);
