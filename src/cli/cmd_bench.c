@@ -8,22 +8,10 @@
 #include "cli/cli.h"
 #include "output/progress.h"
 #include "output/machine.h"
+#include "output/options.h"
 #include "output/table.h"
 
 // ---- the command ------------------------------------------------------------------------------------------------------
-
-static void print_help(void)
-{
-    puts("Usage: pliant bench [CASE...] [OPTIONS]\n"
-         "\n"
-         "Times named cases on this machine. CASE is a whole name or its beginning up to a dot: kernel, kernel.stvk.\n"
-         "Without a case every case is run.\n"
-         "\n"
-         "  --json FILE   write the results as JSON too; '-' writes only JSON, to standard output\n"
-         "  --list        name the cases and stop\n"
-         "\n"
-         "Exit code: 0 all measured, 1 a case could not be measured, 2 bad command line, 4 FILE cannot be written.");
-}
 
 static bool name_matches(const char *name, const char *wish)
 {
@@ -76,29 +64,42 @@ static PliStatus write_json(const char *path, const PliBench *b, PliError *err)
     return pli_json_close(&j, err);
 }
 
+static bool is_known(const char *wish)
+{
+    const PliBenchCase *c;
+    for (int i = 0; (c = pli_bench_at(i)); ++i)
+        if (name_matches(c->name, wish)) return true;
+    return false;
+}
+
 int pli_cmd_bench(int argc, char **argv)
 {
-    const char *json = NULL;
+    const char *json = NULL, *wish[64];
     bool list = false;
-    int total = 0, count = 0, wishes = 0;
     const PliBenchCase *c;
-    for (int i = 1; i < argc; ++i) {
-        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
-            print_help();
-            return PLI_EXIT_OK;
-        } else if (pli_cli_flag(argv, i, "--list")) {
-            list = true;
-        } else if (pli_cli_value(argc, argv, &i, "--json", &json)) {
-            if (!json || !*json) return pli_cli_refuse("bench", "--json needs a file name, or - for standard output");
-        } else if (argv[i][0] == '-') {
-            return pli_cli_refuse("bench", "there is no option '%s'; see pliant bench --help", argv[i]);
-        } else {
-            bool known = false;
-            for (int k = 0; (c = pli_bench_at(k)); ++k) known = known || name_matches(c->name, argv[i]);
-            if (!known) return pli_cli_refuse("bench", "there is no case '%s'; see pliant bench --list", argv[i]);
-            argv[wishes++] = argv[i]; // never past i: argv[0] and options leave room
-        }
-    }
+    int total = 0, count = 0, code;
+    PliWords wishes = { wish, 0, sizeof wish / sizeof *wish };
+    const PliOption options[] = {
+        { "json", 0, "FILE", "write the results as JSON too; - writes only JSON, to standard output", PLI_OPTION_TEXT,
+          &json, .needs = "a file, or - for standard output" },
+        { "list", 0, NULL, "name the cases and stop", PLI_OPTION_FLAG, .value = &list },
+    };
+    const PliCommandLine line = {
+        .program = "pliant bench",
+        .synopsis = "[CASE...] [OPTIONS]",
+        .about = "Times named cases on this machine. CASE is a whole name or its beginning up to a dot: kernel, "
+                 "kernel.stvk.\nWithout a case every case is run.",
+        .ending = "Exit codes: 0 all measured, 1 a case could not be measured, 2 bad command line, 4 FILE cannot be "
+                  "written.",
+        .option = options,
+        .option_count = sizeof options / sizeof *options,
+        .words = &wishes,
+        .word_name = "case",
+    };
+    if (!pli_options_read(&line, argc, argv, &code)) return code;
+    for (int k = 0; k < wishes.count; ++k)
+        if (!is_known(wish[k]))
+            return pli_cli_refuse("bench", "there is no case '%s'; see pliant bench --list", wish[k]);
     while (pli_bench_at(total)) ++total;
     const PliBenchCase **picked = calloc((size_t)total + 1, sizeof *picked);
     if (!picked) {
@@ -106,13 +107,12 @@ int pli_cmd_bench(int argc, char **argv)
         return PLI_EXIT_MEMORY;
     }
     for (int i = 0; (c = pli_bench_at(i)); ++i) {
-        bool wanted = wishes == 0;
-        for (int k = 0; k < wishes; ++k) wanted = wanted || name_matches(c->name, argv[k]);
+        bool wanted = wishes.count == 0;
+        for (int k = 0; k < wishes.count; ++k) wanted = wanted || name_matches(c->name, wish[k]);
         if (wanted) picked[count++] = c;
     }
     PliBench b = { 0 };
     PliError err = { PLI_OK, "" };
-    int code = PLI_EXIT_OK;
     if (list) {
         for (int k = 0; k < count; ++k) printf("%-24s %s\n", picked[k]->name, picked[k]->summary);
     } else {

@@ -1,25 +1,11 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/cli.h"
+#include "cli/scene_options.h"
 #include "cli/scene_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void print_help(void)
-{
-    puts("Usage: pliant check SCENE... [OPTIONS]\n\n"
-         "Reads scenes, loads their meshes and initialises every component, but takes no step. Says with file, line, "
-         "component and\n"
-         "reason what the embedded host cannot do the way SOFA does.\n\n"
-         "      --json FILE       write the report; - is standard output\n"
-         "      --data-path DIRS  more directories for files, separated by ':' (also SOFA_DATA_PATH)\n"
-         "      --root DIR        refuse files outside DIR\n"
-         "  -q, --quiet           only the scenes that cannot run\n\n"
-         "Exit codes: 0 every scene is compatible, 2 a scene is malformed, 3 something is outside the profile, 4 a "
-         "file is missing;\n"
-         "with several scenes the first of 2, 4, 3 that occurred.");
-}
 
 typedef struct Tally {
     int scenes, good, malformed, unsupported, missing, memory;
@@ -73,37 +59,8 @@ static int worst(const Tally *t)
                             : PLI_EXIT_OK;
 }
 
-int pli_cmd_check(int argc, char **argv)
+static int check_all(const PliWords *scenes, const PliSceneDef *def, bool quiet, const char *json_path)
 {
-    PliSceneDef def = pli_scene_default();
-    const char *json_path = NULL, *value = NULL;
-    bool quiet = false;
-    int first = 0, count = 0;
-    def.data_path = getenv("SOFA_DATA_PATH");
-    for (int i = 1; i < argc; ++i) {
-        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
-            print_help();
-            return PLI_EXIT_OK;
-        }
-        if (pli_cli_value(argc, argv, &i, "--json", &json_path)) {
-            if (!json_path || !*json_path)
-                return pli_cli_refuse("check", "--json needs a file, or - for standard output");
-        } else if (pli_cli_value(argc, argv, &i, "--data-path", &value)) {
-            if (!value) return pli_cli_refuse("check", "--data-path needs directories");
-            def.data_path = value;
-        } else if (pli_cli_value(argc, argv, &i, "--root", &value)) {
-            if (!value) return pli_cli_refuse("check", "--root needs a directory");
-            def.root = value;
-        } else if (pli_cli_flag(argv, i, "-q") || pli_cli_flag(argv, i, "--quiet")) {
-            quiet = true;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            return pli_cli_refuse("check", "there is no option %s; see pliant check --help", argv[i]);
-        } else {
-            argv[1 + count++] = argv[i]; // scenes move to the front; nothing before i is read again
-            first = 1;
-        }
-    }
-    if (!first) return pli_cli_refuse("check", "needs at least one scene; see pliant check --help");
     PliError err = { 0 };
     PliJson json;
     if (json_path && pli_json_open(&json, json_path, &err)) return pli_cli_report("check", &err);
@@ -113,15 +70,50 @@ int pli_cmd_check(int argc, char **argv)
         pli_json_begin_array(&json, "scenes");
     }
     Tally tally = { 0 };
-    for (int i = 1; i <= count; ++i) check_one(argv[i], &def, quiet, json_path ? &json : NULL, &tally);
+    for (int i = 0; i < scenes->count; ++i) check_one(scenes->word[i], def, quiet, json_path ? &json : NULL, &tally);
     if (json_path) {
         pli_json_end(&json);
         pli_json_end(&json);
         if (pli_json_close(&json, &err)) return pli_cli_report("check", &err);
     }
-    if (count > 1)
+    if (scenes->count > 1)
         fprintf(json_path && strcmp(json_path, "-") == 0 ? stderr : stdout,
                 "%d scenes: %d compatible, %d unsupported, %d missing files, %d malformed\n", tally.scenes, tally.good,
                 tally.unsupported, tally.missing, tally.malformed);
     return worst(&tally);
+}
+
+int pli_cmd_check(int argc, char **argv)
+{
+    PliSceneOptions so;
+    const char *json_path = NULL;
+    bool quiet = false;
+    int code = PLI_EXIT_MEMORY;
+    const char **scene = calloc((size_t)argc, sizeof *scene);
+    if (!scene) return pli_cli_refuse("check", "no memory for %d scenes", argc), code;
+    PliWords scenes = { scene, 0, argc };
+    pli_scene_options_begin(&so);
+    const PliOption options[] = {
+        { "json", 0, "FILE", "write the report; - is standard output", PLI_OPTION_TEXT, &json_path,
+          .needs = "a file, or - for standard output" },
+        PLI_OPTION_DATA_PATH(so),
+        PLI_OPTION_ROOT(so),
+        { "quiet", 'q', NULL, "only the scenes that cannot run", PLI_OPTION_FLAG, .value = &quiet },
+    };
+    const PliCommandLine line = {
+        .program = "pliant check",
+        .synopsis = "SCENE... [OPTIONS]",
+        .about = "Reads scenes, loads their meshes and initialises every component, but takes no step. Says with file, "
+                 "line,\ncomponent and reason what the embedded host cannot do the way SOFA does.",
+        .ending = "Exit codes: 0 every scene is compatible, 2 a scene is malformed, 3 something is outside the "
+                  "profile, 4 a file is\nmissing; with several scenes the first of 2, 4, 3 that occurred.",
+        .option = options,
+        .option_count = sizeof options / sizeof *options,
+        .words = &scenes,
+        .least_words = 1,
+        .word_name = "scene",
+    };
+    if (pli_options_read(&line, argc, argv, &code)) code = check_all(&scenes, &so.def, quiet, json_path);
+    free(scene);
+    return code;
 }

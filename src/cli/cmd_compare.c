@@ -6,21 +6,21 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/scene_options.h"
 #include "output/progress.h"
 #include "output/machine.h"
 #include "output/table.h"
 #include "host/compare/scene.h"
 #include "host/report/report.h"
 
-enum { MAX_SETS = 64, MAX_SCENES = 32, REPEATS = 100 };
+enum { MAX_SWEEPS = 64, MAX_SCENES = 32, REPEATS = 100 };
 
 typedef struct Options {
-    const char *scene[MAX_SCENES], *sweep[MAX_SETS], *schemes, *out, *json;
-    int scene_count, sweep_count, repeat, steps, threads;
+    const char *scene[MAX_SCENES], *sweep[MAX_SWEEPS], *schemes, *out, *json;
+    PliWords scenes, sweeps;
+    int repeat, steps, threads;
     bool quiet;
-    PliSceneDef def;
-    PliOverride set[MAX_SETS];
-    char *copy[MAX_SETS]; ///< what set points into
+    PliSceneOptions scene_options;
 } Options;
 
 /// One scene and what came of it.
@@ -28,101 +28,6 @@ typedef struct Result {
     PliContest *contest;
     PliComparison *comparison;
 } Result;
-
-static void print_help(void)
-{
-    puts(
-        "Usage: pliant compare SCENE... [OPTIONS]\n\n"
-        "Runs every body of a comparison scene alone, measures each against the scene's reference on their common "
-        "surface, and\n"
-        "times it. Prints a table; writes report.html (opens without a network), compare.json, bodies.csv, series.csv "
-        "and\n"
-        "picture.png.\n\n"
-        "  --schemes A,B            only bodies of these schemes or names, and the reference\n"
-        "  --set @PATH.ATTR=VALUE   replace an attribute of a component or node; may be repeated\n"
-        "  --sweep @BODY/COMPONENT.ATTR=V1,V2,...  one more body for each value: an error-cost curve; may be repeated\n"
-        "  --repeat N               timed runs of every body (3, or fewer for bodies that take longer than 10 s in "
-        "all)\n"
-        "  --steps N                steps instead of the scene's\n"
-        "  --threads N              worker threads, 1 .. 64 (1); errors, DOFs and hashes do not depend on it\n"
-        "  --out DIR                where the files go (pliant-compare)\n"
-        "  --json FILE              JSON there too; '-' writes only JSON, to standard output\n"
-        "  --data-path DIRS         more directories for files, separated by ':' (also SOFA_DATA_PATH)\n"
-        "  --quiet                  no progress, no table\n\n"
-        "Exit codes: 0 compared (a body that cannot do a scene says why), 1 a body gave another result when it ran "
-        "again,\n"
-        "2 bad command line, malformed scene or no reference, 3 outside the profile, 4 a file is missing or cannot be "
-        "written,\n"
-        "5 a body diverged (the others are compared), 6 no memory.");
-}
-
-// ---- options ----------------------------------------------------------------------------------------------------------------
-
-static bool read_int(const char *text, int least, int most, int *value)
-{
-    char *end;
-    const long number = text ? strtol(text, &end, 10) : 0;
-    if (!text || end == text || *end || number < least || number > most) return false;
-    *value = (int)number;
-    return true;
-}
-
-static bool read_set(Options *o, const char *text)
-{
-    const char *equal = text ? strchr(text, '=') : NULL;
-    if (!equal || text[0] != '@' || o->def.override_count >= MAX_SETS) return false;
-    char *copy = malloc(strlen(text) + 1);
-    if (!copy) return false;
-    strcpy(copy, text);
-    copy[equal - text] = '\0';
-    o->copy[o->def.override_count] = copy;
-    o->set[o->def.override_count++] = (PliOverride){ copy, copy + (equal - text) + 1 };
-    return true;
-}
-
-static int read_options(Options *o, int argc, char **argv)
-{
-    for (int i = 1; i < argc; ++i) {
-        const char *value = NULL;
-        if (pli_cli_value(argc, argv, &i, "--schemes", &o->schemes)) {
-            if (!o->schemes || !*o->schemes)
-                return pli_cli_refuse("compare", "--schemes needs names, separated by commas");
-        } else if (pli_cli_value(argc, argv, &i, "--set", &value)) {
-            if (!read_set(o, value))
-                return pli_cli_refuse("compare", "--set needs @path.attribute=value, not '%s'", value ? value : "");
-        } else if (pli_cli_value(argc, argv, &i, "--sweep", &value)) {
-            if (!value || o->sweep_count == MAX_SETS)
-                return pli_cli_refuse("compare", "--sweep needs @Body/component.attribute=value,value,...");
-            o->sweep[o->sweep_count++] = value;
-        } else if (pli_cli_value(argc, argv, &i, "--repeat", &value)) {
-            if (!read_int(value, 1, REPEATS, &o->repeat))
-                return pli_cli_refuse("compare", "--repeat needs a number from 1 to %d, not '%s'", REPEATS,
-                                      value ? value : "");
-        } else if (pli_cli_value(argc, argv, &i, "--steps", &value)) {
-            if (!read_int(value, 1, 100000000, &o->steps))
-                return pli_cli_refuse("compare", "--steps needs a number of at least 1, not '%s'", value ? value : "");
-        } else if (pli_cli_value(argc, argv, &i, "--threads", &value)) {
-            if (!read_int(value, 1, 64, &o->threads))
-                return pli_cli_refuse("compare", "--threads needs a number from 1 to 64, not '%s'", value ? value : "");
-        } else if (pli_cli_value(argc, argv, &i, "--out", &o->out)) {
-            if (!o->out || !*o->out) return pli_cli_refuse("compare", "--out needs a folder");
-        } else if (pli_cli_value(argc, argv, &i, "--json", &o->json)) {
-            if (!o->json || !*o->json)
-                return pli_cli_refuse("compare", "--json needs a file name, or - for standard output");
-        } else if (pli_cli_value(argc, argv, &i, "--data-path", &o->def.data_path)) {
-            if (!o->def.data_path) return pli_cli_refuse("compare", "--data-path needs directories");
-        } else if (pli_cli_flag(argv, i, "--quiet") || pli_cli_flag(argv, i, "-q")) {
-            o->quiet = true;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            return pli_cli_refuse("compare", "there is no option '%s'; see pliant compare --help", argv[i]);
-        } else if (o->scene_count == MAX_SCENES) {
-            return pli_cli_refuse("compare", "more than %d scenes", MAX_SCENES);
-        } else {
-            o->scene[o->scene_count++] = argv[i];
-        }
-    }
-    return o->scene_count > 0 ? PLI_EXIT_OK : pli_cli_refuse("compare", "needs a scene; see pliant compare --help");
-}
 
 /// The command as it can be pasted into a shell.
 static void quote_command(PliText *t, int argc, char **argv)
@@ -317,10 +222,10 @@ static PliStatus probe_folder(const char *folder, PliError *err)
     if (status != PLI_OK) return status;
     status = pli_file_replace(in_folder(path, sizeof path, folder, ".probe"), "", 0, err);
     if (status == PLI_OK) remove(path);
-    if (status != PLI_OK)
-        pli_refuse(err, status, "%s: nothing can be written into this folder: %.300s", folder,
-                   strrchr(err->text, ':') ? strrchr(err->text, ':') + 2 : "");
-    return status;
+    if (status == PLI_OK) return status;
+    const PliError cause = *err; // a text cannot be formatted into itself
+    const char *why = strrchr(cause.text, ':');
+    return pli_refuse(err, status, "%s: nothing can be written into this folder: %s", folder, why ? why + 2 : "");
 }
 
 static PliStatus write_picture(const PliChapter *chapter, const char *path, PliError *err)
@@ -405,10 +310,10 @@ static void show_progress(double part, const char *text, void *user)
 
 static PliStatus run_scene(const Options *o, const PliHost *host, const char *path, Result *r, PliError *err)
 {
-    r->contest = pli_contest_load(host, path, &o->def, err);
+    r->contest = pli_contest_load(host, path, &o->scene_options.def, err);
     if (!r->contest) return err->status;
     PliStatus status = o->schemes ? pli_contest_choose(r->contest, o->schemes, err) : PLI_OK;
-    for (int k = 0; k < o->sweep_count && status == PLI_OK; ++k)
+    for (int k = 0; k < o->sweeps.count && status == PLI_OK; ++k)
         status = pli_contest_sweep(r->contest, o->sweep[k], err);
     if (status != PLI_OK) return status;
     PliCompareDef def = pli_compare_default();
@@ -440,7 +345,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
     const bool only_json = o->json && strcmp(o->json, "-") == 0;
     int done = 0, code = PLI_EXIT_OK;
     if (probe_folder(o->out, &err) != PLI_OK) return pli_cli_report("compare", &err);
-    for (int k = 0; k < o->scene_count && code == PLI_EXIT_OK; ++k) {
+    for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) {
         if (run_scene(o, host, o->scene[k], &result[k], &err) != PLI_OK) {
             code = pli_cli_report("compare", &err);
             pli_comparison_destroy(result[k].comparison);
@@ -470,17 +375,48 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
 
 int pli_cmd_compare(int argc, char **argv)
 {
-    for (int i = 1; i < argc; ++i)
-        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
-            print_help();
-            return PLI_EXIT_OK;
-        }
-    Options o = { .out = "pliant-compare", .threads = 1, .def = pli_scene_default() };
-    o.def.data_path = getenv("SOFA_DATA_PATH");
+    Options o = { .out = "pliant-compare", .threads = 1 };
+    PliSceneOptions *const so = &o.scene_options;
+    pli_scene_options_begin(so);
+    o.scenes = (PliWords){ o.scene, 0, MAX_SCENES };
+    o.sweeps = (PliWords){ o.sweep, 0, MAX_SWEEPS };
+    const PliOption options[] = {
+        { "schemes", 0, "A,B", "only bodies of these schemes or names, and the reference", PLI_OPTION_TEXT, &o.schemes,
+          .needs = "names, separated by commas" },
+        PLI_OPTION_SET(*so),
+        { "sweep", 0, "@BODY/COMPONENT.ATTR=V1,V2,...",
+          "one more body for each value: an error-cost curve; may be repeated", PLI_OPTION_LIST, .value = &o.sweeps,
+          .needs = "@Body/component.attribute=value,value,..." },
+        { "repeat", 0, "N", "timed runs of every body (3, or fewer for bodies that take longer than 10 s in all)",
+          PLI_OPTION_INTEGER, &o.repeat, .least = 1, .most = REPEATS },
+        { "steps", 'n', "N", "steps instead of the scene's", PLI_OPTION_INTEGER, &o.steps, .least = 1, .most = 1e8 },
+        PLI_OPTION_THREADS(o.threads, "errors, DOFs and hashes do not depend on it"),
+        { "out", 'o', "DIR", "where the files go (pliant-compare)", PLI_OPTION_TEXT, &o.out, .needs = "a directory" },
+        { "json", 0, "FILE", "JSON there too; - writes only JSON, to standard output", PLI_OPTION_TEXT, &o.json,
+          .needs = "a file, or - for standard output" },
+        PLI_OPTION_DATA_PATH(*so),
+        { "quiet", 'q', NULL, "no progress, no table", PLI_OPTION_FLAG, .value = &o.quiet },
+    };
+    const PliCommandLine line = {
+        .program = "pliant compare",
+        .synopsis = "SCENE... [OPTIONS]",
+        .about = "Runs every body of a comparison scene alone, measures each against the scene's reference on their "
+                 "common surface,\nand times it. Prints a table; writes report.html (opens without a network), "
+                 "compare.json, bodies.csv, series.csv\nand picture.png.",
+        .ending = "Exit codes: 0 compared (a body that cannot do a scene says why), 1 a body gave another result when "
+                  "it ran again,\n2 bad command line, malformed scene or no reference, 3 outside the profile, 4 a file "
+                  "is missing or cannot be\nwritten, 5 a body diverged (the others are compared), 6 no memory.",
+        .option = options,
+        .option_count = sizeof options / sizeof *options,
+        .words = &o.scenes,
+        .least_words = 1,
+        .word_name = "scene",
+    };
+    int code;
+    if (!pli_options_read(&line, argc, argv, &code)) return code;
     PliText command = { 0 };
-    int code = read_options(&o, argc, argv);
-    o.def.overrides = o.set;
     quote_command(&command, argc, argv);
+    code = pli_scene_options_apply(so, &line);
     PliHost host = pli_host_default();
     PliPool *pool = code == PLI_EXIT_OK && o.threads > 1 ? pli_pool_create(o.threads) : NULL;
     if (pool) pli_pool_lend(pool, &host);
@@ -489,7 +425,7 @@ int pli_cmd_compare(int argc, char **argv)
     else if (code == PLI_EXIT_OK)
         code = compare_all(&o, &host, command.failed || !command.data ? "pliant compare" : command.data);
     pli_pool_destroy(pool);
-    for (int i = 0; i < o.def.override_count; ++i) free(o.copy[i]);
+    pli_scene_options_end(so);
     pli_text_free(&command);
     return code;
 }

@@ -1,21 +1,13 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/cli.h"
 #include "output/json.h"
+#include "output/options.h"
 #include "host/graph/component.h"
 
 #include <stdio.h>
 #include <string.h>
 
 // Prints the one table the host itself reads scenes with.
-
-static void print_help(void)
-{
-    puts("Usage: pliant list [COMPONENT] [OPTIONS]\n\n"
-         "Prints the components the embedded host knows, or the attributes of one of them.\n\n"
-         "      --json FILE   write the whole table (or one component); - is standard output\n"
-         "      --markdown    print it as Markdown, for the documentation\n\n"
-         "Exit codes: 0 printed, 2 there is no such component, 4 the file cannot be written.");
-}
 
 static void default_text(const PliClass *c, const PliAttribute *row, char *text, size_t size)
 {
@@ -148,23 +140,24 @@ int pli_cmd_list(int argc, char **argv)
 {
     const char *name = NULL, *json = NULL;
     bool markdown = false;
-    for (int i = 1; i < argc; ++i) {
-        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
-            print_help();
-            return PLI_EXIT_OK;
-        }
-        if (pli_cli_value(argc, argv, &i, "--json", &json)) {
-            if (!json || !*json) return pli_cli_refuse("list", "--json needs a file, or - for standard output");
-        } else if (pli_cli_flag(argv, i, "--markdown")) {
-            markdown = true;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            return pli_cli_refuse("list", "there is no option %s; see pliant list --help", argv[i]);
-        } else if (name) {
-            return pli_cli_refuse("list", "one component at a time: %s or %s", name, argv[i]);
-        } else {
-            name = argv[i];
-        }
-    }
+    int code;
+    PliWords names = { &name, 0, 1 };
+    const PliOption options[] = {
+        { "json", 0, "FILE", "write the whole table (or one component); - is standard output", PLI_OPTION_TEXT, &json,
+          .needs = "a file, or - for standard output" },
+        { "markdown", 0, NULL, "print it as Markdown, for the documentation", PLI_OPTION_FLAG, .value = &markdown },
+    };
+    const PliCommandLine line = {
+        .program = "pliant list",
+        .synopsis = "[COMPONENT] [OPTIONS]",
+        .about = "Prints the components the embedded host knows, or the attributes of one of them.",
+        .ending = "Exit codes: 0 printed, 2 there is no such component, 4 the file cannot be written.",
+        .option = options,
+        .option_count = sizeof options / sizeof *options,
+        .words = &names,
+        .word_name = "component",
+    };
+    if (!pli_options_read(&line, argc, argv, &code)) return code;
     const PliClass *one = name ? pli_profile_find(name) : NULL;
     if (name && !one) {
         const char *near = pli_profile_nearest(name);

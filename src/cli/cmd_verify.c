@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "output/json.h"
+#include "output/options.h"
 #include "output/progress.h"
 #include "output/table.h"
 
@@ -17,26 +18,13 @@ typedef struct Picked {
     PliVerifyResult result;
 } Picked;
 
-typedef struct Options {
-    const char *json, *only;
-    const char **scheme;
-    int scheme_count;
-    bool list, help;
-} Options;
+enum { MOST_SCHEMES = 64 };
 
-static void print_help(void)
-{
-    puts("Usage: pliant verify [SCHEME...] [OPTIONS]\n"
-         "\n"
-         "Runs cases with known answers and prints expected, measured, tolerance and verdict of each.\n"
-         "Without a scheme every scheme is run.\n"
-         "\n"
-         "  --only TEXT   only cases whose name contains TEXT\n"
-         "  --json FILE   write the results as JSON too; '-' writes only JSON, to standard output\n"
-         "  --list        name the cases and stop\n"
-         "\n"
-         "Exit code: 0 every case holds, 1 at least one does not, 2 bad command line, 4 FILE cannot be written.");
-}
+typedef struct Options {
+    const char *json, *only, *scheme[MOST_SCHEMES];
+    PliWords schemes;
+    bool list;
+} Options;
 
 static bool known_scheme(const char *name)
 {
@@ -62,35 +50,38 @@ static int unknown_scheme(const char *name)
 
 static bool is_picked(const Options *o, const PliVerifyCase *c)
 {
-    bool by_scheme = o->scheme_count == 0;
-    for (int k = 0; k < o->scheme_count; ++k) by_scheme = by_scheme || strcmp(o->scheme[k], c->scheme) == 0;
+    bool by_scheme = o->schemes.count == 0;
+    for (int k = 0; k < o->schemes.count; ++k) by_scheme = by_scheme || strcmp(o->scheme[k], c->scheme) == 0;
     return by_scheme && (!o->only || strstr(c->name, o->only));
 }
 
-static int read_options(Options *o, int argc, char **argv)
+/// @return false: the command ends with *code
+static bool read_options(Options *o, int argc, char **argv, int *code)
 {
-    for (int i = 1; i < argc; ++i) {
-        const char *value = NULL;
-        if (pli_cli_flag(argv, i, "--help") || pli_cli_flag(argv, i, "-h")) {
-            o->help = true;
-        } else if (pli_cli_flag(argv, i, "--list")) {
-            o->list = true;
-        } else if (pli_cli_value(argc, argv, &i, "--json", &value)) {
-            if (!value || !*value)
-                return pli_cli_refuse("verify", "--json needs a file name, or - for standard output");
-            o->json = value;
-        } else if (pli_cli_value(argc, argv, &i, "--only", &value)) {
-            if (!value || !*value) return pli_cli_refuse("verify", "--only needs a part of a case's name");
-            o->only = value;
-        } else if (argv[i][0] == '-') {
-            return pli_cli_refuse("verify", "there is no option '%s'; see pliant verify --help", argv[i]);
-        } else if (!known_scheme(argv[i])) {
-            return unknown_scheme(argv[i]);
-        } else {
-            o->scheme[o->scheme_count++] = argv[i];
-        }
-    }
-    return PLI_EXIT_OK;
+    o->schemes = (PliWords){ o->scheme, 0, MOST_SCHEMES };
+    const PliOption options[] = {
+        { "only", 0, "TEXT", "only cases whose name contains TEXT", PLI_OPTION_TEXT, &o->only,
+          .needs = "a part of a case's name" },
+        { "json", 0, "FILE", "write the results as JSON too; - writes only JSON, to standard output", PLI_OPTION_TEXT,
+          &o->json, .needs = "a file, or - for standard output" },
+        { "list", 0, NULL, "name the cases and stop", PLI_OPTION_FLAG, .value = &o->list },
+    };
+    const PliCommandLine line = {
+        .program = "pliant verify",
+        .synopsis = "[SCHEME...] [OPTIONS]",
+        .about = "Runs cases with known answers and prints expected, measured, tolerance and verdict of each.\n"
+                 "Without a scheme every scheme is run.",
+        .ending = "Exit codes: 0 every case holds, 1 at least one does not, 2 bad command line, 4 FILE cannot be "
+                  "written.",
+        .option = options,
+        .option_count = sizeof options / sizeof *options,
+        .words = &o->schemes,
+        .word_name = "scheme",
+    };
+    if (!pli_options_read(&line, argc, argv, code)) return false;
+    for (int k = 0; k < o->schemes.count; ++k)
+        if (!known_scheme(o->scheme[k])) return *code = unknown_scheme(o->scheme[k]), false;
+    return true;
 }
 
 static bool print_table(const Picked *picked, int count)
@@ -156,30 +147,24 @@ static int run_picked(const Options *o, Picked *picked, int count)
 
 int pli_cmd_verify(int argc, char **argv)
 {
-    int total = 0, count = 0;
     const PliVerifyCase *c;
+    int total = 0, count = 0, code;
+    Options o = { 0 };
+    if (!read_options(&o, argc, argv, &code)) return code;
     while (pli_verify_at(total)) ++total;
-    Options o = { .scheme = calloc((size_t)argc, sizeof *o.scheme) };
     Picked *picked = calloc((size_t)total + 1, sizeof *picked);
-    int code = PLI_EXIT_MEMORY;
-    if (!o.scheme || !picked) {
+    if (!picked) {
         pli_cli_refuse("verify", "there is no memory for %d cases", total);
-        goto done;
+        return PLI_EXIT_MEMORY;
     }
-    code = read_options(&o, argc, argv);
-    if (code != PLI_EXIT_OK) goto done;
     for (int i = 0; (c = pli_verify_at(i)); ++i)
         if (is_picked(&o, c)) picked[count++].test = c;
-    if (o.help)
-        print_help();
-    else if (o.list)
+    if (o.list)
         for (int k = 0; k < count; ++k) printf("%s: %s\n", picked[k].test->scheme, picked[k].test->name);
     else if (count == 0)
         code = pli_cli_refuse("verify", "no case is called '%s'; see pliant verify --list", o.only ? o.only : "");
     else
         code = run_picked(&o, picked, count);
-done:
     free(picked);
-    free(o.scheme);
     return code;
 }

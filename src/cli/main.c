@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
+
 // A command is its file and one line here.
 static const PliCommand commands[] = {
     { "run", "run a SOFA scene in the embedded host", pli_cmd_run },
@@ -50,20 +52,7 @@ int pli_cli_report(const char *command, const PliError *err)
     return pli_exit_code(err->status);
 }
 
-bool pli_cli_flag(char **argv, int i, const char *name) { return strcmp(argv[i], name) == 0; }
-
-bool pli_cli_value(int argc, char **argv, int *i, const char *name, const char **value)
-{
-    const size_t length = strlen(name);
-    if (strncmp(argv[*i], name, length) != 0) return false;
-    if (argv[*i][length] == '=') {
-        *value = argv[*i] + length + 1;
-        return true;
-    }
-    if (argv[*i][length] != '\0') return false;
-    *value = *i + 1 < argc ? argv[++*i] : NULL;
-    return true;
-}
+static bool is(const char *word, const char *name) { return strcmp(word, name) == 0; }
 
 static void print_help(FILE *out)
 {
@@ -85,7 +74,14 @@ static int run_command(int argc, char **argv)
 {
     const PliCommand *command = find_command(argv[0]);
     if (!command) {
-        fprintf(stderr, "pliant: there is no command '%s'; the commands are", argv[0]);
+        int best = pli_word_tolerance(argv[0]) + 1;
+        const char *near = NULL;
+        for (int k = 0; k < COMMAND_COUNT; ++k) {
+            const int d = pli_word_distance(argv[0], commands[k].name);
+            if (d < best) best = d, near = commands[k].name;
+        }
+        fprintf(stderr, "pliant: there is no command '%s'", argv[0]);
+        fprintf(stderr, near ? ", did you mean %s? The commands are" : "; the commands are", near);
         for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(stderr, "%s %s", k ? "," : "", commands[k].name);
         fputc('\n', stderr);
         return PLI_EXIT_BAD_INPUT;
@@ -100,11 +96,11 @@ int main(int argc, char **argv)
         print_help(stderr);
         return PLI_EXIT_BAD_INPUT;
     }
-    if (pli_cli_flag(argv, 1, "--help") || pli_cli_flag(argv, 1, "-h")) {
+    if (is(argv[1], "--help") || is(argv[1], "-h")) {
         print_help(stdout);
-    } else if (pli_cli_flag(argv, 1, "--version")) {
+    } else if (is(argv[1], "--version")) {
         puts("pliant " PLI_VERSION_TEXT);
-    } else if (pli_cli_flag(argv, 1, "help")) {
+    } else if (is(argv[1], "help")) {
         char help[] = "--help";
         if (argc > 2)
             code = run_command(2, (char *[]){ argv[2], help, NULL });

@@ -5,6 +5,7 @@
 #include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QLabel>
 #include <QMenu>
@@ -65,12 +66,49 @@ void Window::buildControls()
     });
     m_sequence->setCheckable(true);
     m_sequence->setToolTip("Save every step as PNG in a folder");
+    buildKeys();
     buildSide();
+}
+
+/// Keys are shortcuts of the window: they work whichever button, menu or list was used last. A field one types into keeps what it can
+/// use (digits in the speed), and that is all.
+void Window::buildKeys()
+{
+    const auto key = [this](const QList<QKeySequence> &keys, auto &&act) {
+        auto *a = new QAction(this);
+        a->setShortcuts(keys);
+        connect(a, &QAction::triggered, this, act);
+        addAction(a);
+        return a;
+    };
+    m_play->setShortcut(Qt::Key_Space);
+    m_play->setAutoRepeat(false);
+    m_link->setShortcut(Qt::Key_L);
+    key({ Qt::Key_N, Qt::Key_Period }, [this] { m_session->stepOnce(); });
+    key({ Qt::Key_R }, [this] { m_session->reset(); });
+    key({ Qt::CTRL + Qt::Key_R }, [this] { open(m_path); });
+    key({ Qt::CTRL + Qt::Key_O }, [this] { askForScene(); });
+    key({ Qt::Key_S }, [this] { takePicture(); });
+    key({ Qt::Key_F11 }, [this] { isFullScreen() ? showNormal() : showFullScreen(); });
+    key({ Qt::Key_Escape }, [this] { close(); });
+    for (int k = 0; k < 9; ++k)
+        key({ Qt::Key_1 + k }, [this, k] {
+            if (k < int(m_panes.size())) focusPane(k);
+        });
+}
+
+void Window::askForScene()
+{
+    const QString scene =
+        QFileDialog::getOpenFileName(this, "Open a scene", QFileInfo(m_path).path(), "Scenes (*.scn)");
+    if (!scene.isEmpty()) open(scene);
 }
 
 QAction *Window::addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key)
 {
-    QAction *a = m_show->addAction(key.isEmpty() ? text : text + '\t' + key); // keyPressEvent knows the keys
+    QAction *a = m_show->addAction(text);
+    if (!key.isEmpty()) a->setShortcut(key);
+    addAction(a); // a shortcut counts while the menu is closed, too
     a->setCheckable(true);
     a->setToolTip(tip);
     a->setObjectName(text);

@@ -47,7 +47,8 @@ class Session : public QThread
     SnapshotPtr current() const; ///< to look at it
     const std::vector<BodyInfo> &bodies() const { return m_infos; }
     bool playing() const { return m_playing; }
-    Vec3 view() const { return m_view; } ///< direction to the eye, or zero
+    bool stuck() const { return m_stuck; } ///< nothing is left that can go on
+    Vec3 view() const { return m_view; }   ///< direction to the eye, or zero
 
   signals:
     void loaded();
@@ -79,11 +80,11 @@ class Session : public QThread
     std::condition_variable m_wake;
     std::deque<std::function<void()>> m_commands;
     SnapshotPtr m_latest;
-    std::atomic<bool> m_playing{ false }, m_stop{ false }, m_unseen{ false }, m_everyStep{ false };
+    std::atomic<bool> m_playing{ false }, m_stop{ false }, m_unseen{ false }, m_everyStep{ false },
+        m_stuck{ false }; // m_stuck: nothing is left that can go on
     double m_speed = 1;
     Colour m_colour = Colour::Level;
     uint64_t m_until = UINT64_MAX;
-    bool m_stuck = false;  ///< nothing is left that can go on
     int m_pending = 0;     ///< single steps still to do
     QElapsedTimer m_shown; ///< since the last snapshot
 

@@ -9,7 +9,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGridLayout>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QMessageBox>
 #include <QPainter>
@@ -103,6 +102,7 @@ void Window::open(const QString &scene)
         onBusy(false);
         m_status->setText(text);
         fprintf(stderr, "pliant-view: %s\n", qPrintable(text));
+        emit failed(text);
         if (!m_ready && !qEnvironmentVariableIsSet("PLIANT_VIEW_QUIET")) QMessageBox::critical(this, "Pliant", text);
     });
     m_play->setChecked(false);
@@ -173,6 +173,7 @@ void Window::onLoaded()
     buildSliders();
     m_ready = true;
     onStepped();
+    emit loaded();
 }
 
 void Window::layoutPanes()
@@ -302,46 +303,6 @@ BenchResult Window::bench(int frames)
     r.frames = r.panes ? drawn / r.panes : 0;
     if (r.frames > 0) r.paint /= r.frames, r.pack /= r.frames;
     return r;
-}
-
-void Window::flip(bool ViewOptions::*flag)
-{
-    for (const auto &t : m_toggles)
-        if (t.second == flag) t.first->toggle();
-}
-
-void Window::keyPressEvent(QKeyEvent *e)
-{
-    const bool control = e->modifiers() & Qt::ControlModifier;
-    switch (e->key()) {
-    case Qt::Key_Space: m_play->trigger(); break;
-    case Qt::Key_N:
-    case Qt::Key_Period: m_session->stepOnce(); break;
-    case Qt::Key_R: control ? open(m_path) : m_session->reset(); break;
-    case Qt::Key_O:
-        if (control) {
-            const QString scene =
-                QFileDialog::getOpenFileName(this, "Open a scene", QFileInfo(m_path).path(), "Scenes (*.scn)");
-            if (!scene.isEmpty()) open(scene);
-        }
-        break;
-    case Qt::Key_L: m_link->trigger(); break;
-    case Qt::Key_S: takePicture(); break;
-    case Qt::Key_W: flip(&ViewOptions::wireframe); break;
-    case Qt::Key_A:
-        if (control) flip(&ViewOptions::axes);
-        break;
-    case Qt::Key_B:
-        if (control) flip(&ViewOptions::dark);
-        break;
-    case Qt::Key_F11: isFullScreen() ? showNormal() : showFullScreen(); break;
-    case Qt::Key_Escape: close(); break;
-    default:
-        if (e->key() >= Qt::Key_1 && e->key() <= Qt::Key_9 && e->key() - Qt::Key_1 < int(m_panes.size()))
-            focusPane(e->key() - Qt::Key_1);
-        else
-            QMainWindow::keyPressEvent(e);
-    }
 }
 
 } // namespace viewer

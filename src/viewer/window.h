@@ -51,8 +51,11 @@ class Window : public QMainWindow
     BenchResult bench(int frames); ///< every picture with new positions in every pane
     const std::vector<Plot *> &plots() const { return m_plots; }
 
+  signals:
+    void loaded(); ///< the scene of now, also after a reload; whoever listens before the event loop runs misses none
+    void failed(QString text); ///< it cannot be loaded, or not go on
+
   protected:
-    void keyPressEvent(QKeyEvent *e) override;
     void closeEvent(QCloseEvent *e) override;
 
   private:
@@ -60,6 +63,7 @@ class Window : public QMainWindow
     void buildControls();
     void buildShowMenu(QToolBar *bar);
     void buildRecordMenu(QToolBar *bar);
+    void buildKeys();
     void buildSide();
     void buildSliders();
     void readSettings();
@@ -68,11 +72,11 @@ class Window : public QMainWindow
     void onBusy(bool busy);
     void showPlaying();
     void focusPane(int index);
+    void askForScene();
     void linkCameras(bool linked);
     void layoutPanes();
     void redraw();
     void takePicture();
-    void flip(bool ViewOptions::*flag);
     QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key = {});
     void addSlider(const PliAttribute &row, bool there);
     void addOverlay(const PliOverlay &overlay);

@@ -6,13 +6,18 @@
 #endif
 
 #include <QAction>
+#include <QAbstractItemView>
 #include <QApplication>
+#include <QComboBox>
 #include <QDir>
+#include <QDoubleSpinBox>
 #include <QFile>
 #include <QLabel>
+#include <QProcess>
 #include <QSlider>
 #include <QStandardPaths>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QtTest/QtTest>
 
 #include <pliant/mesh.h>
@@ -80,6 +85,7 @@ struct ViewerTest : testing::Test {
         window = std::make_unique<Window>(writeScene(dir));
         window->resize(1280, 720);
         window->show();
+        QApplication::setActiveWindow(window.get()); // the virtual display has nobody who would
         ASSERT_TRUE(QTest::qWaitFor([&] { return window->ready(); }, 20000));
         QTest::qWait(200);
     }
@@ -188,6 +194,83 @@ TEST_F(ViewerTest, KeysPlayStepAndReset)
     EXPECT_TRUE(panes()[1]->isVisible());
     QTest::keyClick(window.get(), Qt::Key_2);
     EXPECT_TRUE(panes()[0]->isVisible());
+}
+
+/// Whatever has the focus: the first Space plays and opens nothing, and so does the first after a list was used.
+TEST_F(ViewerTest, KeysWorkWhereverTheFocusIs)
+{
+    const auto press = [&](Qt::Key key) {
+        QWidget *focus = QApplication::focusWidget();
+        QTest::keyClick(focus ? focus : window.get(), key);
+        EXPECT_EQ(QApplication::activePopupWidget(), nullptr) << "a menu or list opened";
+    };
+    std::vector<QWidget *> places = { nullptr };
+    for (QWidget *w : window->findChildren<QToolButton *>()) places.push_back(w);
+    for (QWidget *w : window->findChildren<QComboBox *>()) places.push_back(w);
+    for (QWidget *w : window->findChildren<QSlider *>()) places.push_back(w);
+    ASSERT_GT(places.size(), 8u);
+    for (QWidget *w : places) {
+        if (w && (!w->isVisible() || !w->isEnabled())) continue;
+        if (w) w->setFocus();
+        const auto *button = qobject_cast<QToolButton *>(w);
+        const std::string where = w ? (button ? qPrintable(button->text()) : w->metaObject()->className()) : "start";
+        press(Qt::Key_Space);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return window->session()->playing(); }, 5000)) << "focus: " << where;
+        press(Qt::Key_Space);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !window->session()->playing(); }, 5000)) << "focus: " << where;
+        const uint64_t before = step();
+        press(Qt::Key_N);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return step() > before; }, 5000)) << "focus: " << where;
+    }
+    // a list used as people do: opened, an entry chosen by keys, closed
+    auto *list = window->findChild<QComboBox *>();
+    list->setFocus();
+    list->showPopup();
+    QTest::qWait(100);
+    QTest::keyClick(list->view(), Qt::Key_Down);
+    QTest::keyClick(list->view(), Qt::Key_Return);
+    QTest::qWait(100);
+    const QString chosen = list->currentText();
+    press(Qt::Key_R);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return step() == 0; }, 10000));
+    press(Qt::Key_W);
+    EXPECT_EQ(list->currentText(), chosen) << "letters are keys of the window, not of the list";
+}
+
+/// Numbers typed into the speed are not panes.
+TEST_F(ViewerTest, AFieldKeepsWhatIsTypedIntoIt)
+{
+    auto *speed = window->findChild<QDoubleSpinBox *>();
+    ASSERT_TRUE(speed);
+    speed->setFocus();
+    speed->selectAll();
+    QTest::keyClick(speed, Qt::Key_2);
+    QTest::keyClick(speed, Qt::Key_Return);
+    EXPECT_EQ(speed->value(), 2.0);
+    EXPECT_TRUE(panes()[0]->isVisible());
+}
+
+/// As from a shell, on scenes that are loaded before the window is up.
+TEST(Batch, ScenesThatLoadFastDoNotHang)
+{
+    QTemporaryDir dir;
+    for (const char *name : { "SphereTool", "FemModel", "PlaneTool" })
+        for (const char *steps : { "0", "3" }) {
+            QProcess view;
+            const QString picture = dir.filePath(QString("%1-%2.png").arg(name, steps));
+            view.start(PLIANT_BINARY_DIR "/bin/pliant",
+                       { "view", QString(PLIANT_SOURCE_DIR "/scenes/single/%1.scn").arg(name), "--steps", steps,
+                         "--screenshot", picture, "--size", "400x300" });
+            EXPECT_TRUE(view.waitForFinished(60000)) << name << " with " << steps << " steps hangs";
+            EXPECT_EQ(view.exitCode(), 0) << view.readAllStandardError().constData();
+            EXPECT_GT(colours(QImage(picture)), 5) << name;
+        }
+    QProcess wrong;
+    writeText(dir.filePath("wrong.scn"), "<Node><NoSuchThing/></Node>");
+    wrong.start(PLIANT_BINARY_DIR "/bin/pliant",
+                { "view", dir.filePath("wrong.scn"), "--screenshot", dir.filePath("x.png") });
+    EXPECT_TRUE(wrong.waitForFinished(60000)) << "a scene that cannot be loaded hangs";
+    EXPECT_EQ(wrong.exitCode(), 3);
 }
 
 TEST_F(ViewerTest, DragMovesTheCameraAndShiftDragTheToolOfEveryBody)
@@ -458,7 +541,7 @@ TEST(Viewer, BadSceneIsSaidNotShown)
     file.close();
     Window window(dir.filePath("bad.scn"));
     QString text;
-    QObject::connect(window.session(), &Session::failed, &window, [&](const QString &t) { text = t; });
+    QObject::connect(&window, &Window::failed, &window, [&](const QString &t) { text = t; });
     EXPECT_TRUE(QTest::qWaitFor([&] { return !text.isEmpty(); }, 5000));
     EXPECT_TRUE(text.contains("NoSuchThing")) << qPrintable(text);
     EXPECT_FALSE(window.ready());

@@ -1,4 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/words.h"
 #include "host/components/components.h"
 #include "host/stock/stock.h"
 
@@ -652,40 +653,13 @@ const PliAttribute *pli_class_attribute(const PliClass *c, const char *name)
     return NULL;
 }
 
-// Edit distance (insertions, deletions, changes), cut off at `most`.
-static int distance(const char *a, const char *b, int most)
-{
-    int row[65];
-    int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > 64 || m > 64) return most + 1;
-    for (int j = 0; j <= m; ++j) row[j] = j;
-    for (int i = 1; i <= n; ++i) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; ++j) {
-            int up = row[j], cost = corner + ((a[i - 1] | 32) != (b[j - 1] | 32));
-            if (up + 1 < cost) cost = up + 1;
-            if (row[j - 1] + 1 < cost) cost = row[j - 1] + 1;
-            row[j] = cost;
-            corner = up;
-        }
-    }
-    return row[m];
-}
-
-static int tolerance(const char *name)
-{
-    int n = (int)strlen(name) / 4;
-    return n < 1 ? 1 : n > 4 ? 4 : n;
-}
-
 const char *pli_profile_nearest(const char *name)
 {
-    int best = tolerance(name) + 1;
+    int best = pli_word_tolerance(name) + 1;
     const char *found = NULL;
     const PliClass *c;
     for (int i = 0; (c = pli_profile_at(i)); ++i) {
-        int d = distance(name, c->name, best);
+        int d = pli_word_distance(name, c->name);
         if (d < best) best = d, found = c->name;
     }
     return found;
@@ -693,11 +667,11 @@ const char *pli_profile_nearest(const char *name)
 
 const char *pli_class_nearest(const PliClass *c, const char *name)
 {
-    int best = tolerance(name) + 1;
+    int best = pli_word_tolerance(name) + 1;
     const char *found = NULL;
     const PliAttribute *row;
     for (int i = 0; (row = pli_class_row(c, i)); ++i) {
-        int d = distance(name, row->name, best);
+        int d = pli_word_distance(name, row->name);
         if (d < best) best = d, found = row->name;
     }
     return found;

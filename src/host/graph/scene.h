@@ -76,6 +76,7 @@ struct PliNode {
     PliObject *first_object, *last_object;
     PliXml *xml;
     bool active;
+    bool skipped; ///< its state is outside the profile, and that is allowed: nothing in it or below it is read
 };
 
 // ---- reports -----------------------------------------------------------------------------------------------------------

@@ -273,6 +273,22 @@ static void read_node(PliScene *scene, PliNode *node)
     for (PliNode *c = node->first; c; c = c->next) read_node(scene, c);
 }
 
+/// With allow_unsupported: a node whose state the host cannot hold (rigid bodies, say) is switched off with everything below it. Its
+/// components would be read as if they were about points.
+static void skip_other_states(PliScene *scene, PliNode *node)
+{
+    if (node->parent && node->parent->skipped) node->skipped = true;
+    for (PliObject *o = node->first_object; o && !node->skipped; o = o->next) {
+        const char *text = o->cls->roles & PLI_ROLE_STATE ? pli_xml_get(o->xml, "template") : NULL;
+        if (!text || template_is_vec3(text)) continue;
+        refuse_part(scene, o->xml, o->cls->name, "template", text,
+                    "only Vec3 states are in the profile; the node is skipped, and what is below it");
+        node->skipped = true;
+    }
+    if (node->skipped) node->active = false;
+    for (PliNode *c = node->first; c; c = c->next) skip_other_states(scene, c);
+}
+
 static void read_plugins(PliScene *scene, const PliObject *o)
 {
     const char *names = pli_xml_get(o->xml, "pluginName");
@@ -328,6 +344,11 @@ static void link_data(PliScene *scene, PliObject *o, PliData *d)
     if (!pli_scene_follow(o->node, o, text + 1, (size_t)(end - text - 1), &target, &node) || !target) {
         d->set = false;
         dead_link(scene, o, d->row->name, text, target || !dot ? "leads to no component" : "leads nowhere");
+        return;
+    }
+    if (target->node->skipped) {
+        d->set = false;
+        dead_link(scene, o, d->row->name, text, "leads to a part that is skipped");
         return;
     }
     const char *name = dot ? dot + 1 : d->row->name;
@@ -448,12 +469,16 @@ static PliStatus read_graph(PliScene *scene, PliXml *root)
     if (!status) status = list_objects(scene, scene->root);
     if (status) return status;
     read_node(scene, scene->root);
+    if (scene->def.allow_unsupported) skip_other_states(scene, scene->root);
     if (scene->def.dt > 0.0) scene->dt = scene->def.dt;
     if (!(scene->dt > 0.0)) pli_finding_add(scene, PLI_MALFORMED, root, "Node", "dt=%g must be > 0", scene->dt);
-    for (size_t i = 0; i < scene->object_count && !status; ++i) status = read_values(scene, scene->object[i]);
-    for (size_t i = 0; i < scene->object_count && !status; ++i) status = read_links(scene, scene->object[i]);
+    for (size_t i = 0; i < scene->object_count && !status; ++i)
+        if (!scene->object[i]->node->skipped) status = read_values(scene, scene->object[i]);
+    for (size_t i = 0; i < scene->object_count && !status; ++i)
+        if (!scene->object[i]->node->skipped) status = read_links(scene, scene->object[i]);
     for (size_t i = 0; i < scene->object_count && !status; ++i) {
         PliObject *o = scene->object[i];
+        if (o->node->skipped) continue;
         link_source(scene, o);
         if (strcmp(o->cls->name, "RequiredPlugin") == 0) read_plugins(scene, o);
     }

@@ -1,0 +1,290 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// The command line: the table of options by itself, and what people meet at the prompt.
+#include "support/fixture.h"
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern "C" {
+#include "base/words.h"
+#include "output/options.h"
+}
+
+namespace
+{
+
+/// One option of every kind, and what came of a command line.
+struct Read {
+    int steps = 7, code = -1;
+    double dt = 0.5;
+    bool quiet = false, good = false;
+    const char *out = nullptr, *colour = nullptr;
+    std::vector<std::string> words, sets;
+    std::string printed, said;
+
+    explicit Read(std::vector<std::string> args)
+    {
+        const char *word[2], *set[3];
+        PliWords word_list = { word, 0, 2 }, set_list = { set, 0, 3 };
+        PliOption option[6] = {};
+        auto row = [&](int k, const char *name, char letter, const char *argument, PliOptionKind kind, void *value) {
+            option[k].name = name, option[k].letter = letter, option[k].argument = argument;
+            option[k].kind = kind, option[k].value = value, option[k].help = "what it does";
+        };
+        row(0, "steps", 'n', "N", PLI_OPTION_INTEGER, &steps), option[0].least = 1, option[0].most = 90;
+        row(1, "dt", 0, "S", PLI_OPTION_NUMBER, &dt);
+        row(2, "quiet", 'q', nullptr, PLI_OPTION_FLAG, &quiet);
+        row(3, "out", 'o', "DIR", PLI_OPTION_TEXT, &out), option[3].needs = "a folder";
+        row(4, "colour", 0, "NAME", PLI_OPTION_TEXT, &colour), option[4].choices = "level error";
+        row(5, "set", 0, "A=B", PLI_OPTION_LIST, &set_list), option[5].needs = "a=b";
+        PliCommandLine line{};
+        line.program = "tool", line.synopsis = "SCENE [OPTIONS]", line.about = "Does it.",
+        line.ending = "Exit codes: 0.";
+        line.option = option, line.option_count = 6;
+        line.words = &word_list, line.least_words = 1, line.word_name = "scene";
+        args.insert(args.begin(), "tool");
+        std::vector<char *> argv;
+        for (std::string &a : args) argv.push_back(a.data());
+        ::testing::internal::CaptureStdout();
+        ::testing::internal::CaptureStderr();
+        good = pli_options_read(&line, int(argv.size()), argv.data(), &code);
+        printed = ::testing::internal::GetCapturedStdout();
+        said = ::testing::internal::GetCapturedStderr();
+        words.assign(word, word + word_list.count), sets.assign(set, set + set_list.count);
+        // they point into args
+        m_out = out ? out : "", m_colour = colour ? colour : "";
+        out = m_out.c_str(), colour = m_colour.c_str();
+    }
+
+  private:
+    std::string m_out, m_colour;
+};
+
+struct Output {
+    int code;
+    std::string text;
+};
+
+/// Standard error is part of the text.
+Output shell(const std::string &command)
+{
+    Output o{ -1, "" };
+    FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+    if (!pipe) return o;
+    char part[4096];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, pipe)) > 0) o.text.append(part, n);
+    const int status = pclose(pipe);
+    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+    return o;
+}
+
+const std::string pliant = PLIANT_BINARY_DIR "/bin/pliant ";
+const std::string scenes = PLIANT_SOURCE_DIR "/scenes/";
+
+std::string read_all(const std::string &path)
+{
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// A folder that is gone at the end.
+struct Folder {
+    std::string path = ::testing::TempDir() + "pliant_XXXXXX";
+    Folder() { EXPECT_TRUE(mkdtemp(path.data())); }
+    ~Folder() { EXPECT_EQ(shell("chmod -R u+w '" + path + "'; rm -rf '" + path + "'").code, 0); }
+};
+
+} // namespace
+
+TEST(Options, EveryFormOfEveryKindIsRead)
+{
+    for (const auto &args : std::vector<std::vector<std::string>>{
+             { "a.scn", "--steps", "9", "--dt", "1e-3", "--quiet", "--out", "d", "--colour", "error", "--set", "x=1",
+               "--set=y=2" },
+             { "-n", "9", "--dt=1e-3", "-q", "-o", "d", "--colour=error", "--set", "x=1", "--set", "y=2", "a.scn" },
+             { "-n=9", "--dt", "0.001", "-q", "-o=d", "a.scn", "--colour", "error", "--set=x=1", "--set=y=2" } }) {
+        const Read r(args);
+        ASSERT_TRUE(r.good) << r.said;
+        EXPECT_EQ(r.code, 0);
+        EXPECT_EQ(r.steps, 9);
+        EXPECT_EQ(r.dt, 1e-3);
+        EXPECT_TRUE(r.quiet);
+        EXPECT_STREQ(r.out, "d");
+        EXPECT_STREQ(r.colour, "error");
+        EXPECT_EQ(r.words, std::vector<std::string>{ "a.scn" });
+        EXPECT_EQ(r.sets, (std::vector<std::string>{ "x=1", "y=2" }));
+        EXPECT_EQ(r.printed + r.said, "");
+    }
+    const Read plain({ "a.scn" });
+    EXPECT_EQ(plain.steps, 7) << "what is not given keeps its value";
+    const Read dashes({ "--", "--steps", "-" });
+    EXPECT_EQ(dashes.words, (std::vector<std::string>{ "--steps", "-" })) << "after -- nothing is an option";
+}
+
+TEST(Options, WhatIsWrongIsSaidInOneSentenceWithTheValue)
+{
+    const std::pair<std::vector<std::string>, const char *> wrong[] = {
+        { { "a", "--steps", "-5" }, "tool: --steps needs a whole number from 1 to 90, not '-5'\n" },
+        { { "a", "--steps", "91" }, "tool: --steps needs a whole number from 1 to 90, not '91'\n" },
+        { { "a", "--steps", "9x" }, "tool: --steps needs a whole number from 1 to 90, not '9x'\n" },
+        { { "a", "--steps", "99999999999999999999" },
+          "tool: --steps needs a whole number from 1 to 90, not '99999999999999999999'\n" },
+        { { "a", "--steps=" }, "tool: --steps needs a whole number from 1 to 90, not ''\n" },
+        { { "a", "-n" }, "tool: --steps needs a whole number from 1 to 90\n" },
+        { { "a", "--dt", "0" }, "tool: --dt needs a number above 0, not '0'\n" },
+        { { "a", "--dt", "nan" }, "tool: --dt needs a number above 0, not 'nan'\n" },
+        { { "a", "--dt", "inf" }, "tool: --dt needs a number above 0, not 'inf'\n" },
+        { { "a", "--colour", "red" }, "tool: --colour needs one of: level error, not 'red'\n" },
+        { { "a", "--colour", "lev" }, "tool: --colour needs one of: level error, not 'lev'\n" },
+        { { "a", "--out", "" }, "tool: --out needs a folder, not ''\n" },
+        { { "a", "--out", "--quiet" }, "tool: --out needs a folder; '--quiet' is another option\n" },
+        { { "a", "--quiet=1" }, "tool: --quiet takes no value, and got '1'\n" },
+        { { "a", "--stpes", "3" }, "tool: there is no option '--stpes'; did you mean --steps?\n" },
+        { { "a", "--setps", "3" }, "tool: there is no option '--setps'; did you mean --steps?\n" },
+        { { "a", "--step", "3" }, "tool: there is no option '--step'; did you mean --steps?\n" },
+        { { "a", "--color=error" }, "tool: there is no option '--color=error'; did you mean --colour?\n" },
+        { { "a", "--bananas" }, "tool: there is no option '--bananas'; see tool --help\n" },
+        { { "a", "-z" }, "tool: there is no option '-z'; see tool --help\n" },
+        { { "a", "b", "c" }, "tool: takes up to 2 scenes\n" },
+        { { "a", "--set", "1", "--set", "2", "--set", "3", "--set", "4" }, "tool: --set can be given 3 times\n" },
+        { {}, "tool: needs a scene; see tool --help\n" },
+    };
+    for (const auto &[args, sentence] : wrong) {
+        const Read r(args);
+        EXPECT_FALSE(r.good) << sentence;
+        EXPECT_EQ(r.code, 2) << sentence;
+        EXPECT_EQ(r.said, sentence);
+        EXPECT_EQ(r.printed, "");
+    }
+}
+
+TEST(Options, HelpIsMadeOfTheTableAndWinsOverMistakes)
+{
+    for (const char *ask : { "--help", "-h" }) {
+        const Read r({ "--nonsense", "a", "b", "c", ask });
+        EXPECT_FALSE(r.good);
+        EXPECT_EQ(r.code, 0);
+        EXPECT_EQ(r.said, "");
+        EXPECT_EQ(r.printed.find("Usage: tool SCENE [OPTIONS]\n"), 0u);
+        for (const char *line :
+             { "  -n, --steps N ", "      --dt S ", "  -q, --quiet ", "  -h, --help ", "Exit codes: 0.\n" })
+            EXPECT_NE(r.printed.find(line), std::string::npos) << line;
+    }
+}
+
+TEST(Words, DistanceIsThatOfEdits)
+{
+    EXPECT_EQ(pli_word_distance("steps", "steps"), 0);
+    EXPECT_EQ(pli_word_distance("Steps", "sTEPS"), 0);
+    EXPECT_EQ(pli_word_distance("", "steps"), 5);
+    EXPECT_EQ(pli_word_distance("kitten", "sitting"), 3);
+    EXPECT_EQ(pli_word_distance("sitting", "kitten"), 3);
+    EXPECT_EQ(pli_word_distance("stpes", "steps"), 1) << "neighbours that are swapped";
+    EXPECT_EQ(pli_word_distance("ab", ""), 2);
+    EXPECT_GT(pli_word_distance(std::string(65, 'a').c_str(), "a"), 64);
+}
+
+TEST(Prompt, EveryCommandPrintsItsHelpAndRefusesWhatItDoesNotKnow)
+{
+    for (const char *name : { "run", "compare", "check", "list", "verify", "bench" }) {
+        const std::string command = name;
+        const Output help = shell(pliant + command + " --help");
+        EXPECT_EQ(help.code, 0) << command;
+        EXPECT_EQ(help.text.find("Usage: pliant " + command + " "), 0u) << help.text;
+        EXPECT_NE(help.text.find("Exit codes: "), std::string::npos) << command;
+        const Output bad = shell(pliant + command + " --nope");
+        EXPECT_EQ(bad.code, 2) << command;
+        EXPECT_EQ(bad.text, "pliant " + command + ": there is no option '--nope'; see pliant " + command + " --help\n");
+    }
+    EXPECT_EQ(shell(pliant + "run x.scn --steps -5").text,
+              "pliant run: --steps needs a whole number from 0 to 2000000000, not '-5'\n");
+    EXPECT_EQ(shell(pliant + "compare x.scn --repet 3").text,
+              "pliant compare: there is no option '--repet'; did you mean --repeat?\n");
+    EXPECT_EQ(shell(pliant + "rum").text.find("pliant: there is no command 'rum', did you mean run?"), 0u);
+}
+
+TEST(Prompt, ViewNeedsNoDisplayToExplainItself)
+{
+    if (access(PLIANT_BINARY_DIR "/bin/pliant-view", X_OK) != 0) GTEST_SKIP() << "the viewer was not built";
+    const std::string view = "env -u DISPLAY -u WAYLAND_DISPLAY -u QT_QPA_PLATFORM " + pliant + "view ";
+    const Output help = shell(view + "--help");
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.text.find("Usage: pliant view SCENE"), 0u) << help.text;
+    EXPECT_EQ(shell(view + "--nope").code, 2);
+    EXPECT_EQ(shell(view + "--colour red x").text,
+              "pliant view: --colour needs one of: level error stress speed, not 'red'\n");
+    EXPECT_EQ(shell(view + "--size 12 " + scenes + "single/FemModel.scn").code, 2);
+    EXPECT_EQ(shell(view + "/no/such.scn").code, 4);
+    const Output blind = shell(view + scenes + "single/FemModel.scn");
+    EXPECT_EQ(blind.code, 3) << blind.text;
+    EXPECT_NE(blind.text.find("there is no display"), std::string::npos) << blind.text;
+}
+
+/// Ctrl-C ends a run after a step; the files have what was reached.
+TEST(Prompt, AnInterruptedRunWritesWhatThereIs)
+{
+    Folder folder;
+    const std::string out = folder.path + "/out";
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const std::string log = folder.path + "/log";
+        if (!freopen(log.c_str(), "w", stderr)) _exit(99);
+        execl(PLIANT_BINARY_DIR "/bin/pliant", "pliant", "run", (scenes + "single/FemModel.scn").c_str(), "-n",
+              "2000000000", "--out", out.c_str(), "--export-every", "0", "--json", (folder.path + "/run.json").c_str(),
+              "-q", nullptr);
+        _exit(98);
+    }
+    for (int i = 0; i < 600 && access((out + "/stats.csv").c_str(), R_OK) != 0; ++i) usleep(50000);
+    usleep(500000);
+    ASSERT_EQ(kill(child, SIGINT), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    const std::string csv = read_all(out + "/stats.csv"), said = read_all(folder.path + "/log");
+    const long lines = std::count(csv.begin(), csv.end(), '\n');
+    EXPECT_GT(lines, 2) << csv;
+    ASSERT_FALSE(csv.empty());
+    EXPECT_EQ(csv.back(), '\n') << "the last line is whole";
+    EXPECT_NE(said.find("of 2000000000 steps; what there is was written"), std::string::npos) << said;
+    EXPECT_NE(read_all(folder.path + "/run.json").find("\"result\": \"interrupted\""), std::string::npos);
+}
+
+TEST(Prompt, AFolderThatCannotBeWrittenIsNamedWithTheReason)
+{
+    // /proc refuses new files to everybody, root included
+    const Output o = shell(pliant + "compare " + scenes + "compare/poked_liver.scn --out /proc/self");
+    EXPECT_EQ(o.code, 4) << o.text;
+    EXPECT_EQ(o.text.find("pliant compare: /proc/self: nothing can be written into this folder: "), 0u) << o.text;
+    EXPECT_EQ(o.text.find("into this folder", 70), std::string::npos) << "said once: " << o.text;
+    EXPECT_EQ(std::count(o.text.begin(), o.text.end(), '\n'), 1) << o.text;
+}
+
+/// A rigid body next to a soft one: outside the profile, and with --allow-unsupported the soft one runs alone.
+TEST(Prompt, RigidBodiesAreSkippedWhenThatIsAllowed)
+{
+    Folder folder;
+    const std::string path = folder.path + "/rigid.scn";
+    std::ofstream(path)
+        << "<Node name='root' dt='0.01' gravity='0 -9.81 0'><DefaultAnimationLoop/>\n"
+           "<Node name='tool'><EulerImplicitSolver/><CGLinearSolver/>\n"
+           "<MechanicalObject name='frame' template='Rigid3d' position='0 0 0 0 0 0 1'/><UniformMass totalMass='1'/>\n"
+           "<Node name='tip'><MechanicalObject name='points' position='0 0 0'/></Node></Node>\n"
+           "<Node name='soft'><EulerImplicitSolver/><CGLinearSolver/>\n"
+           "<MechanicalObject template='Vec3d' position='0 0 0 1 0 0'/><UniformMass totalMass='1'/></Node></Node>\n";
+    const Output strict = shell(pliant + "run " + path + " -n 3");
+    EXPECT_EQ(strict.code, 3) << strict.text;
+    const Output loose = shell(pliant + "run " + path + " -n 3 --allow-unsupported");
+    EXPECT_EQ(loose.code, 0) << loose.text;
+    EXPECT_NE(loose.text.find("template=\"Rigid3d\""), std::string::npos) << loose.text;
+    EXPECT_NE(loose.text.find("DEGRADED"), std::string::npos) << loose.text;
+    EXPECT_NE(loose.text.find("3 steps of 0.01 s"), std::string::npos) << loose.text;
+}
