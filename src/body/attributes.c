@@ -147,6 +147,13 @@ static void option_word(const char *options, int index, char *text, size_t size)
     snprintf(text, size, "%.*s", (int)strcspn(options, " "), options);
 }
 
+bool pli_option_word(const PliAttribute *row, int k, char *text, size_t size)
+{
+    if (k < 0) return false;
+    option_word(row->options, k, text, size);
+    return *text != '\0';
+}
+
 const char *pli_parse_number(const char *text, double *value)
 {
     // strtod follows LC_NUMERIC, which a GUI library may have changed: put the local point in place of the dot.

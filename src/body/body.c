@@ -9,13 +9,15 @@
 #include "base/timer.h"
 #include "base/vec.h"
 
-static PliStatus check_def(const PliBodyDef *d, PliError *err)
+static PliStatus check_def(const PliBodyDef *d, const PliSchemeOps *ops, PliError *err)
 {
     if (d->cookie != PLI_DEF_COOKIE)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the definition was not made by a pli_*_default function");
     PliStatus status = pli_material_check(&d->material, err);
     if (status != PLI_OK) return status;
     const PliCriterionDef *c = &d->criterion;
+    status = pli_body_check_criterion(ops, c, err);
+    if (status != PLI_OK) return status;
     if (!(c->threshold > 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: threshold must be > 0, not %g", c->threshold);
     if (!(c->coarsen > 0.0 && c->coarsen < 1.0))
@@ -94,7 +96,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
                          const PliSchemeStatic *statics, PliError *err)
 {
     PliBody *b = NULL;
-    if (check_def(def, err) != PLI_OK) goto fail;
+    if (check_def(def, ops, err) != PLI_OK) goto fail;
     b = PLI_NEW(host, 1, PliBody);
     if (!b) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body");
@@ -240,7 +242,7 @@ void pli_body_set_gravity(PliBody *b, const double g[3])
 
 PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
 {
-    PliStatus status = check_def(def, err);
+    PliStatus status = check_def(def, b->ops, err);
     if (status != PLI_OK) return status;
     if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");

@@ -1,8 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Defaults of the common definition: the only place they are written down.
 #include <math.h>
+#include <stdio.h>
 
-#include <pliant/body.h>
+#include <pliant/attributes.h>
+#include <pliant/scheme.h>
 
 PliMaterial pli_material_default(void)
 {
@@ -50,4 +52,24 @@ PliBodyDef pli_body_default(void)
         .spread = true,
         .cookie = PLI_DEF_COOKIE,
     };
+}
+
+PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err)
+{
+    if (ops->criteria == 0) return PLI_OK;
+    if ((unsigned)c->kind < 32 && ops->criteria >> (unsigned)c->kind & 1u) {
+        if (c->kind == PLI_BY_REGION && !(c->radius > 0.0))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: the region of interest is empty, its radius is %g m",
+                              ops->name, c->radius);
+        return PLI_OK;
+    }
+    const PliAttribute *row = pli_attribute_find(&pli_criterion_attributes, "criterion");
+    char words[160] = "", word[32];
+    size_t used = 0;
+    for (int k = 0; pli_option_word(row, k, word, sizeof word); ++k)
+        if (ops->criteria >> k & 1u && used < sizeof words)
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", word);
+    if (!pli_option_word(row, (int)c->kind, word, sizeof word)) snprintf(word, sizeof word, "number %d", (int)c->kind);
+    return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: the criterion cannot be %s; choose one of: %s", ops->name, word,
+                      words);
 }

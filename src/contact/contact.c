@@ -59,6 +59,13 @@ void pli_contact_destroy(PliContact *c)
 }
 
 // Tools are where they are when the step begins and move with their velocity during it.
+double pli_tools_distance(const PliTool *tool, int count, const double p[3])
+{
+    double nearest = INFINITY, normal[3];
+    for (int t = 0; t < count; ++t) nearest = fmin(nearest, pli_tool_distance(&tool[t], 0.0, p, normal));
+    return nearest;
+}
+
 double pli_tool_distance(const PliTool *tool, double t, const double p[3], double normal[3])
 {
     double d[3], at[3];

@@ -49,6 +49,8 @@ enum { PLI_TOOL_MAX = 8, PLI_CONTACT_LAW = 11 };
 PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity);
 void pli_contact_destroy(PliContact *c);
 /// Signed distance of p to the tool at time t of the step (negative inside), outward normal and velocity of the tool there.
+/// To the nearest of several tools where they are now; INFINITY without any.
+double pli_tools_distance(const PliTool *tool, int count, const double p[3]);
 double pli_tool_distance(const PliTool *tool, double t, const double p[3], double normal[3]);
 void pli_contact_begin(PliContact *c, const double *inv_mass, double dt);
 /// Adds a candidate; `column` are active positions. Ignored when full (counted by the caller).

@@ -85,6 +85,8 @@ extern PLI_API const PliAttributeGroup pli_tool_attributes;      ///< PliTool, w
 PLI_API void pli_attribute_text(const PliAttribute *row, const void *def, char *text, size_t size);
 /// Sets the field of `def` from scene text. A PLI_TEXT field keeps the pointer.
 PLI_API PliStatus pli_attribute_set(const PliAttribute *row, void *def, const char *text, PliError *err);
+/// Word number `k` of a PLI_OPTION; false: there is none.
+PLI_API bool pli_option_word(const PliAttribute *row, int k, char *text, size_t size);
 /// Row called `name` (case counts) in a group, or NULL.
 PLI_API const PliAttribute *pli_attribute_find(const PliAttributeGroup *group, const char *name);
 

@@ -35,7 +35,7 @@ typedef enum PliFrameMetric {
 typedef void PliFrameFieldFn(const double p[3], double *stiffness, double *density, void *user);
 
 typedef struct PliFramesDef {
-    /// criterion.threshold: eta as a fraction of the reference kinetic energy (criterion.kind must be PLI_BY_VELOCITY);
+    /// criterion.threshold: eta as a fraction of the reference kinetic energy (PLI_BY_VELOCITY; contact, camera, region judge places);
     /// criterion.coarsen: hysteresis; criterion.hold: steps a frame keeps its state after a change.
     PliBodyDef base;
     const PliMesh *mesh;                       ///< closed surface, or tetrahedra; copied

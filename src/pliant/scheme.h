@@ -244,7 +244,8 @@ typedef struct PliSchemeOps {
     /// f += forces of the scheme's own on active coefficients (by active position), held during the coming step. May be NULL.
     void (*add_force)(void *self, double *f);
     PliIndex (*place)(const void *self, PliIndex dof); ///< see pli_body_dof_place; NULL: every coefficient is a place
-    bool judges_forces;                                ///< see pli_body_judges_forces
+    unsigned criteria;  ///< kinds it can judge by, bits 1 << PLI_BY_...; 0: it is not adaptive
+    bool judges_forces; ///< see pli_body_judges_forces
     bool
         announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
@@ -257,6 +258,8 @@ typedef struct PliSchemeOps {
 /// Makes a body around a scheme object; takes ownership of `self` (also on failure).
 PLI_API PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
                                  const PliSchemeStatic *statics, PliError *err);
+/// A criterion the scheme can judge by; pli_body_create asks the same, this is for refusing before work starts.
+PLI_API PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err);
 PLI_API void *pli_body_self(PliBody *body);
 PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a solver.

@@ -8,6 +8,14 @@
 
 // From what a scene says about a component to a body: the same way, with the same sentences, in every host.
 
+static bool has_word(const char *words, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = words; p && (p = strstr(p, word)); p += n)
+        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0')) return true;
+    return false;
+}
+
 static PliStatus fill(const PliSchemeInfo *info, const PliSource *source, void *def, PliError *err)
 {
     const PliAttributeGroup *group;
@@ -15,6 +23,8 @@ static PliStatus fill(const PliSchemeInfo *info, const PliSource *source, void *
         for (int i = 0; i < group->count; ++i) {
             const PliAttribute *row = &group->rows[i];
             if (row->size == 0 || row->role != PLI_IN || !source->is_set(source->user, row)) continue;
+            if (has_word(info->refuses, row->name))
+                return pli_refuse(err, PLI_UNSUPPORTED, "%s means nothing to a %s", row->name, info->component);
             PliStatus status = source->fill(source->user, row, def, err);
             if (status) return status;
         }

@@ -48,6 +48,7 @@ const PliSchemeInfo pli_fem_scheme = {
               .link = "mesh",
               .own = "tetrahedra",
               .missing = "no mesh: give filename=\"...\", mesh=\"@loader\", or src=\"@loader\" with tetrahedra" },
+    .refuses = "spread", // nothing is passive
     .create = create,
     .output = output,
 };

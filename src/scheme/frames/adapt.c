@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/vec.h"
+#include "contact/contact.h"
 #include "scheme/frames/frames.h"
 
 static const double FORESIGHT = 0.01; ///< s, tau where decisions fall in every step
@@ -63,6 +64,8 @@ void pli_frames_adapt_reset(PliFrames *s)
     s->hat_revision = 0;
     s->peak_kinetic = s->eta = s->since_decision = s->time = 0.0;
     s->still = 0;
+    s->decided = false;
+    pli_governor_reset(&s->governor);
     s->peak_force = 0.0;
     s->polished = true; // the rest state is an equilibrium
     s->polish_wait = s->polish_failures = 0;
@@ -381,13 +384,79 @@ static double relative_energy(const PliFrames *s, PliIndex i, const double *v, c
     return energy_of(s->hat_mass + 16 * (size_t)i, d);
 }
 
+// What only asks where a frame is; 1 asks for it. Its size is that of what it would split.
+static double place_score(const PliFrames *s, const PliBody *body, const PliCriterionDef *c, PliIndex i,
+                          const double *x)
+{
+    const double *p = x + 12 * (size_t)i + 9, size = 2.0 * s->dag->scale[i];
+    if (c->kind == PLI_BY_CAMERA) return pli_score_camera(c, p, size);
+    if (c->kind == PLI_BY_REGION) return pli_score_region(c, p);
+    int count;
+    const PliTool *tools = pli_body_tools(body, &count);
+    return pli_score_contact(pli_tools_distance(tools, count, p), size);
+}
+
+/// The score at which a frame wakes: an energy, or 1 where places are judged.
+static double wake_at(const PliFrames *s, const PliCriterionDef *c)
+{
+    return c->kind == PLI_BY_VELOCITY ? s->eta : 1.0;
+}
+
+/// Most active frames, by number and by the time a step may take.
+static double most_frames(const PliFrames *s, const PliCriterionDef *c)
+{
+    return fmin(c->max_active / 4, pli_governor_limit(&s->governor, c->budget_ms));
+}
+
 enum { KEEP, ACTIVATE, DEACTIVATE };
+
+/// What is lost when active frame i goes passive with the offset it has at x; INFINITY: it cannot.
+static double sleep_score(PliFrames *s, const PliBody *body, const PliCriterionDef *c, PliIndex i, const double *x,
+                          const double *v)
+{
+    PliDag *g = s->dag;
+    double keep[12];
+    memcpy(keep, g->offset + 12 * (size_t)i, sizeof keep);
+    const uint8_t moved = g->moved[i];
+    if (!pli_dag_measure_offset(g, i, x)) return INFINITY;
+    double offset[12];
+    memcpy(offset, g->offset + 12 * (size_t)i, sizeof offset);
+    memcpy(g->offset + 12 * (size_t)i, keep, sizeof keep);
+    g->moved[i] = moved;
+    if (c->kind != PLI_BY_VELOCITY) return place_score(s, body, c, i, x);
+    const double weight = metric_weight(s, c, x + 12 * (size_t)i + 9);
+    double slip[12];
+    find_slip(s, i, v, offset, slip);
+    return fmax(weight * relative_energy(s, i, v, offset), weight * predicted_energy(s, i, slip));
+}
+
+// More are active than may be: those that lose least go, whatever they say.
+static bool force_asleep(PliFrames *s, PliBody *body, PliIndex left, double most)
+{
+    const PliDag *g = s->dag;
+    bool any = false;
+    for (; left > most; --left) {
+        PliIndex least = PLI_NONE;
+        for (PliIndex q = 0; q < g->active_count; ++q) {
+            const PliIndex i = g->active_list[q];
+            if (s->wish[i] == KEEP && s->score[i] < INFINITY && (least == PLI_NONE || s->score[i] < s->score[least]))
+                least = i;
+        }
+        if (least == PLI_NONE) break;
+        s->wish[least] = DEACTIVATE, any = true;
+        pli_body_stats_mutable(body)->forced++;
+    }
+    return any;
+}
 
 // Active frames go passive when they move as their parents do, by the forces the last step began with: those of now, at the end of an
 // implicit step, keep more awake. Before anything wakes: what wakes keeps its parents. Fills wish; true when one should change.
-static bool may_sleep(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v)
+static bool may_sleep(PliFrames *s, PliBody *body, const PliCriterionDef *c, const double *x, const double *v)
 {
     PliDag *g = s->dag;
+    const double most = most_frames(s, c), limit = c->coarsen * wake_at(s, c);
+    const bool over = g->active_count > most;
+    PliIndex left = g->active_count;
     bool any = false, taken = false;
     for (PliIndex i = 0; i < s->count; ++i) {
         s->wish[i] = KEEP;
@@ -395,30 +464,22 @@ static bool may_sleep(PliFrames *s, const PliCriterionDef *c, const double *x, c
     }
     for (PliIndex q = 0; q < g->active_count; ++q) {
         const PliIndex i = g->active_list[q];
-        if (s->age[i] < (PliIndex)c->hold || !pli_dag_may_deactivate(g, i)) continue;
+        const bool held = s->age[i] < (PliIndex)c->hold;
+        s->score[i] = INFINITY;
+        if ((held && !over) || !pli_dag_may_deactivate(g, i)) continue;
         if (!taken) take_inertia(s, v, s->def.base.mass_damping), taken = true;
-        const double weight = metric_weight(s, c, x + 12 * (size_t)i + 9), limit = c->coarsen * s->eta;
-        double keep[12];
-        memcpy(keep, g->offset + 12 * (size_t)i, sizeof keep);
-        const uint8_t moved = g->moved[i];
-        if (!pli_dag_measure_offset(g, i, x)) continue;
-        double offset[12];
-        memcpy(offset, g->offset + 12 * (size_t)i, sizeof offset);
-        memcpy(g->offset + 12 * (size_t)i, keep, sizeof keep);
-        g->moved[i] = moved;
-        double slip[12];
-        find_slip(s, i, v, offset, slip);
-        if (weight * relative_energy(s, i, v, offset) > limit || weight * predicted_energy(s, i, slip) > limit)
-            continue;
-        s->wish[i] = DEACTIVATE, any = true;
+        s->score[i] = sleep_score(s, body, c, i, x, v);
+        if (held || s->score[i] > limit) continue;
+        s->wish[i] = DEACTIVATE, any = true, left--;
     }
-    return any;
+    return force_asleep(s, body, left, most) || any;
 }
 
 // Candidates wake by the forces of this moment, those of the step to come, and those that become candidates by that at once, level by
 // level: what strikes a body at rest would otherwise wake it one step late and by one level in each step, and the first steps
 // decide how it moves. Fills wish; true when one should wake.
-static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v, double dt, bool first)
+static bool must_wake(PliFrames *s, PliBody *body, const PliCriterionDef *c, const double *x, const double *v,
+                      double dt, bool first)
 {
     PliDag *g = s->dag;
     memset(s->wish, KEEP, s->count);
@@ -432,12 +493,17 @@ static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, c
         for (size_t k = 0; k < n; ++k) change[k] = v[k] - dt * change[k];
     }
     take_inertia(s, v, first ? 0.0 : s->def.base.mass_damping);
-    PliIndex most = c->max_active / 4, wishes = 0;
-    if (s->def.growth > 0.0) most = (PliIndex)fmin(most, 1.0 + floor(s->time / s->def.growth + 1e-9));
+    const double unit = wake_at(s, c);
+    double most = most_frames(s, c);
+    PliIndex wishes = 0;
+    if (s->def.growth > 0.0) most = fmin(most, 1.0 + floor(s->time / s->def.growth + 1e-9));
     for (PliIndex q = 0; q < g->candidate_count; ++q) {
         const PliIndex i = g->candidate_list[q];
-        s->score[i] = predicted_energy(s, i, NULL) * metric_weight(s, c, x + 12 * (size_t)i + 9);
-        if (s->score[i] > s->eta) s->wish[i] = ACTIVATE, wishes++;
+        if (g->scale[i] < c->smallest_size) continue;
+        s->score[i] = c->kind == PLI_BY_VELOCITY
+                          ? predicted_energy(s, i, NULL) * metric_weight(s, c, x + 12 * (size_t)i + 9)
+                          : place_score(s, body, c, i, x);
+        if (s->score[i] > unit) s->wish[i] = ACTIVATE, wishes++;
     }
     // where not all may, those that would add most
     for (; wishes > 0 && g->active_count + wishes > most; --wishes) {
@@ -447,6 +513,7 @@ static bool must_wake(PliFrames *s, const PliCriterionDef *c, const double *x, c
             if (s->wish[i] == ACTIVATE && (least == PLI_NONE || s->score[i] < s->score[least])) least = i;
         }
         s->wish[least] = KEEP;
+        pli_body_stats_mutable(body)->refused++;
     }
     return wishes > 0;
 }
@@ -555,10 +622,27 @@ static bool is_collapsed(const PliFrames *s)
     return true;
 }
 
+/// What the last step took teaches the governor; what a decision takes is known when the step after it begins.
+static void learn(PliFrames *s, const PliStats *stats)
+{
+    pli_governor_learn(&s->governor, s->dag->active_count, stats->solve_ms,
+                       fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
+    if (s->decided) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
+}
+
+/// A polish wakes every frame: not where some must not.
+static bool may_polish(const PliFrames *s, const PliCriterionDef *c)
+{
+    return s->count <= s->def.polish && c->kind == PLI_BY_VELOCITY && !(c->budget_ms > 0.0) &&
+           !(c->smallest_size > 0.0) && c->max_active / 4 >= s->count;
+}
+
 bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt)
 {
     PliFrames *s = self;
     const PliCriterionDef *c = &pli_body_def(body)->criterion;
+    const PliStats *stats = pli_body_stats_mutable(body);
+    if (c->budget_ms > 0.0 && stats->steps > 0) learn(s, stats);
     pli_dag_spread(s->dag, x);
     pli_dag_spread(s->dag, v);
     // how fast the whole body goes does not count: the same vibration gets the same frames. Spin does: a step turns by an
@@ -576,7 +660,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     if (s->predicted == s->dag->revision) {
         s->since_decision += dt;
         due = s->since_decision >= c->interval * (1.0 - 1e-9);
-        if (due && may_sleep(s, c, x, v)) {
+        if (due && may_sleep(s, body, c, x, v)) {
             apply_wishes(s, body, x, v);
             pli_body_recut(body);
             changed = true;
@@ -586,7 +670,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         s->still += due;
         if (due) s->since_decision = 0.0;
     }
-    if (s->count <= s->def.polish && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta &&
+    if (may_polish(s, c) && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta &&
         s->still >= (PliIndex)c->hold + s->polish_wait) {
         s->polished = pli_frames_polish(s, body, x, v, dt);
         may_wake = false; // the velocities before are gone
@@ -605,7 +689,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     if (!changed && pli_frames_refresh_offsets(s, x, false)) pli_body_set_sample_s0(body, s->sample_s0);
     gather(s, body, x, v, dt);
     // sleep falls at decisions, waking in any step: the first steps after a blow decide how a body moves
-    for (int level = 1; level < s->layout->level_count && may_wake && must_wake(s, c, x, v, dt, first); ++level) {
+    for (int level = 1; level < s->layout->level_count && may_wake && must_wake(s, body, c, x, v, dt, first); ++level) {
         apply_wishes(s, body, x, v);
         pli_body_recut(body);
         changed = true;
@@ -616,5 +700,6 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     memcpy(s->v_before, v, 3 * (size_t)s->dof_count * sizeof *v);
     s->predicted = s->dag->revision;
     s->predicted_dt = dt;
+    s->decided = due;
     return changed;
 }

@@ -148,6 +148,7 @@ static const PliSchemeOps frames_ops = {
     .locate = locate,
     .pin = pin,
     .place = place,
+    .criteria = 1u << PLI_BY_VELOCITY | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA | 1u << PLI_BY_REGION,
     .judges_forces = true,
     .is_valid = is_valid,
 };
@@ -162,8 +163,7 @@ static PliStatus check(const PliFramesDef *d, PliError *err)
     if (d->base.integrator != PLI_IMPLICIT)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "frames: explicit integration is not available, their mass matrix is not diagonal");
-    if (d->base.criterion.kind != PLI_BY_VELOCITY)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: the criterion must be velocity");
+    if (pli_body_check_criterion(&frames_ops, &d->base.criterion, err) != PLI_OK) return PLI_BAD_ARGUMENT;
     if (!(d->growth >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: growth is %g s; it must be 0 or more", d->growth);
     if (!(d->mass_blend > 0.0 && d->mass_blend <= 1.0))

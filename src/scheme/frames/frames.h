@@ -4,6 +4,8 @@
 
 // What the files of the frames scheme share.
 
+#include "adapt/criterion.h"
+#include "adapt/governor.h"
 #include "scheme/frames/dag.h"
 #include "scheme/frames/regions.h"
 #include "kernel/elastic_state.h"
@@ -89,6 +91,8 @@ typedef struct PliFrames {
     double foresight; ///< s, over which forces are judged
     double peak_kinetic, eta, since_decision;
     double time;              ///< s since the start
+    PliGovernor governor;     ///< of active frames
+    bool decided;             ///< in the last step
     double peak_force;        ///< N, largest force of a merged region on its active frames
     PliIndex still;           ///< decisions without a change
     bool polished;            ///< since the last change

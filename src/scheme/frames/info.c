@@ -202,6 +202,7 @@ const PliSchemeInfo pli_frames_scheme = {
               .link = "mesh",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\", a closed surface or tetrahedra" },
     .adaptive = true,
+    .refuses = "courant multirate", // explicit steps
     .create = create,
     .output = output,
     .overlays = overlays,

@@ -170,6 +170,8 @@ static const PliSchemeOps tetlod_ops = {
     .follow = tetlod_follow,
     .transfer_rows = tetlod_rows,
     .announces = true,
+    .criteria = 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA |
+                1u << PLI_BY_REGION,
     .locate = tetlod_locate,
     .is_valid = tetlod_is_valid,
 };
@@ -183,10 +185,7 @@ static PliStatus check_def(const PliTetLodDef *def, PliError *err)
     if (def->coupling == PLI_PAPER && (def->ramp || def->fit_weights))
         return pli_refuse(err, PLI_BAD_ARGUMENT,
                           "tetlod: ramp and fit_weights belong to the variational coupling, not to the paper's");
-    if (def->base.criterion.kind == PLI_BY_VELOCITY)
-        return pli_refuse(
-            err, PLI_BAD_ARGUMENT,
-            "tetlod: the velocity criterion is for frames; take strain jump, force, contact, camera or region");
+    if (pli_body_check_criterion(&tetlod_ops, &def->base.criterion, err) != PLI_OK) return PLI_BAD_ARGUMENT;
     if (def->base.integrator == PLI_IMPLICIT && (def->filter || def->speed_change > 0.0))
         return pli_refuse(
             err, PLI_BAD_ARGUMENT,

@@ -201,22 +201,15 @@ static void measure_displacement(PliWavelet *s, const double *x)
     s->displacement = fmax(most, s->displacement);
 }
 
-static double nearest_tool(const PliBody *body, const double p[3])
-{
-    int count;
-    const PliTool *tool = pli_body_tools(body, &count);
-    double nearest = INFINITY, normal[3];
-    for (int t = 0; t < count; ++t) nearest = fmin(nearest, pli_tool_distance(&tool[t], 0.0, p, normal));
-    return nearest;
-}
-
 static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef *c, PliIndex a, const double *x,
                        double theta)
 {
     const double size = s->size * 0.5 / (1 << s->dof_level[a]);
     if (c->kind == PLI_BY_CONTACT) {
         const size_t vertex = (size_t)s->level[s->dof_level[a]].dof_first + a;
-        return pli_score_contact(nearest_tool(body, x + 3 * vertex), size);
+        int count;
+        const PliTool *tools = pli_body_tools(body, &count);
+        return pli_score_contact(pli_tools_distance(tools, count, x + 3 * vertex), size);
     }
     if (c->kind == PLI_BY_CAMERA) return pli_score_camera(c, s->place + 3 * (size_t)a, size);
     if (c->kind == PLI_BY_REGION) return pli_score_region(c, s->place + 3 * (size_t)a);

@@ -69,6 +69,7 @@ const PliSchemeInfo pli_wavelet_scheme = {
     .attributes = PLI_GROUP(rows),
     .mesh = { .kind = PLI_MESH_LATTICE, .most = 1, .file = "filename", .link = "mesh", .around = "resolution" },
     .adaptive = true,
+    .refuses = "courant multirate", // explicit steps
     .create = create,
     .output = output,
 };

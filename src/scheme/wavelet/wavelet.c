@@ -99,6 +99,7 @@ const PliSchemeOps pli_wavelet_ops = {
     .locate = pli_wavelet_locate,
     .pin = pli_wavelet_pin,
     .place = place,
+    .criteria = 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA | 1u << PLI_BY_REGION,
     .judges_forces = true,
     .is_valid = is_valid,
 };
@@ -110,9 +111,7 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
     if (d->base.integrator != PLI_IMPLICIT)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: explicit integration is not available, the mass matrix is not diagonal");
-    if (d->base.criterion.kind == PLI_BY_VELOCITY || d->base.criterion.kind == PLI_BY_STRAIN_JUMP)
-        return pli_refuse(err, PLI_BAD_ARGUMENT,
-                          "wavelet: the criterion must be force (what would push a detail), contact, camera or region");
+    if (pli_body_check_criterion(&pli_wavelet_ops, &d->base.criterion, err) != PLI_OK) return PLI_BAD_ARGUMENT;
     if (d->levels < 0 || d->levels >= PLI_WAVELET_LEVELS)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: levels is %d; it must be between 0 and %d", d->levels,
                           PLI_WAVELET_LEVELS - 1);

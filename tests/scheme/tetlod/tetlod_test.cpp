@@ -815,7 +815,7 @@ TEST(TetLod, BadInputGetsOneSentence)
     d = good, d.start_level = 7, fails_with(d, "start level 7 does not exist");
     d = good, d.ramp = 99, fails_with(d, "ramp must be 0 to 15");
     d = good, d.coupling = PLI_PAPER, d.fit_weights = true, fails_with(d, "variational");
-    d = good, d.base.criterion.kind = PLI_BY_VELOCITY, fails_with(d, "velocity criterion");
+    d = good, d.base.criterion.kind = PLI_BY_VELOCITY, fails_with(d, "criterion cannot be velocity");
     d = good, d.base.material.poisson = 0.5, fails_with(d, "poisson");
     d = good, d.speed_change = -1, fails_with(d, "speed_change");
     d = good, d.base.integrator = PLI_IMPLICIT, d.filter = true, fails_with(d, "explicit");
