@@ -6,7 +6,7 @@
 // which coefficients are active, which follow them, which elements are live with which weight. The body compacts a cut
 // into small arrays (PliLive) and steps those; nothing it does in a substep is longer than what is live.
 
-#include <pliant/body.h>
+#include <pliant/stages.h>
 #include "kernel/elastic.h"
 #include "solver/system.h"
 

@@ -36,7 +36,7 @@ extern "C" {
 typedef uint32_t PliIndex;
 #define PLI_NONE UINT32_MAX
 
-/// 0: done. >0: refused, nothing was changed. <0: the object is broken, destroy it.
+/// 0: done. >0: refused, nothing was changed. <0: the object is broken, destroy it (a body's step is undone instead, see PliStepInfo).
 typedef enum PliStatus {
     PLI_OK = 0,
     PLI_BAD_ARGUMENT = 1,

@@ -5,6 +5,7 @@
 // What an integrator steps: the live part of a body in compact numbers, active points first, then slaves.
 // Integrators know neither hierarchy nor scheme; hooks bring in the world around the body.
 
+#include <pliant/transfer.h>
 #include "kernel/elastic.h"
 #include "solver/linear.h"
 #include "solver/tiles.h"

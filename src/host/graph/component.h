@@ -5,6 +5,7 @@
 // What a component can do. Everything is optional; the table in profile.c says which struct belongs to which name.
 
 #include <pliant/frames.h>
+#include <pliant/stages.h>
 #include <pliant/wavelet.h>
 
 #include "host/graph/scene.h"
