@@ -9,42 +9,6 @@
 #include "base/timer.h"
 #include "base/vec.h"
 
-static PliStatus check_def(const PliBodyDef *d, const PliSchemeOps *ops, PliError *err)
-{
-    if (d->cookie != PLI_DEF_COOKIE)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "the definition was not made by a pli_*_default function");
-    PliStatus status = pli_material_check(&d->material, err);
-    if (status != PLI_OK) return status;
-    const PliCriterionDef *c = &d->criterion;
-    status = pli_body_check_criterion(ops, c, err);
-    if (status != PLI_OK) return status;
-    if (!(c->threshold > 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: threshold must be > 0, not %g", c->threshold);
-    if (!(c->coarsen > 0.0 && c->coarsen < 1.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: coarsen must be in (0, 1), not %g", c->coarsen);
-    if (c->hold < 0)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: hold must be >= 0 decisions, not %d", c->hold);
-    if (!(c->interval >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: interval must be >= 0 s, not %g", c->interval);
-    if (!(c->smallest_size >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: smallest_size must be >= 0 m, not %g", c->smallest_size);
-    if (!(c->budget_ms >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: budget must be >= 0 ms, not %g", c->budget_ms);
-    if (!(d->courant > 0.0 && d->courant <= 1.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
-    if (!(d->mass_damping >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "mass damping must be >= 0 1/s, not %g", d->mass_damping);
-    if (!(d->rayleigh_stiffness >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
-    if (d->cg_iterations < 1)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
-    if (!(d->cg_tolerance > 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "cg tolerance must be > 0, not %g", d->cg_tolerance);
-    for (int i = 0; i < 3; ++i)
-        if (!isfinite(d->gravity[i])) return pli_refuse(err, PLI_BAD_ARGUMENT, "gravity is not finite");
-    return PLI_OK;
-}
-
 static void copy_definition(PliBody *b)
 {
     PliSystem *s = &b->system;
@@ -96,7 +60,8 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
                          const PliSchemeStatic *statics, PliError *err)
 {
     PliBody *b = NULL;
-    if (check_def(def, ops, err) != PLI_OK) goto fail;
+    if (pli_body_def_check(def, err) != PLI_OK) goto fail;
+    if (pli_body_check_criterion(ops, &def->criterion, err) != PLI_OK) goto fail;
     b = PLI_NEW(host, 1, PliBody);
     if (!b) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body");
@@ -242,7 +207,8 @@ void pli_body_set_gravity(PliBody *b, const double g[3])
 
 PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
 {
-    PliStatus status = check_def(def, b->ops, err);
+    PliStatus status = pli_body_def_check(def, err);
+    if (status == PLI_OK) status = pli_body_check_criterion(b->ops, &def->criterion, err);
     if (status != PLI_OK) return status;
     if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
@@ -307,12 +273,12 @@ static const double OFFSET_TIME = 0.1;
 enum { MOST_SUBSTEPS = 1 << 24 }; // hours of work: only a mistake asks for more
 
 // 0: more than MOST_SUBSTEPS
-static int substeps_for(const PliBody *b, double dt)
+static int substeps_for(const PliBody *b, double dt, double *needed)
 {
     // the filter is stable at several times the critical step; twice is what the paper takes
     const double critical = (b->filter ? 2.0 : 1.0) * b->live.critical_step;
     const double h = pli_damped_step(b->def.courant * critical, b->def.material.damping);
-    const double wanted = ceil(dt / h - 1e-9);
+    const double wanted = *needed = ceil(dt / h - 1e-9);
     if (!(wanted <= MOST_SUBSTEPS)) return 0;
     const int n = wanted < 1.0 ? 1 : (int)wanted;
     const int period = 1 << (b->system.rate_count - 1);
@@ -394,13 +360,60 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
     }
 }
 
-static bool all_finite(const PliBody *b)
+// What is wrong with where the body is now, and with which coefficient.
+static PliStepCause judge(const PliBody *b, PliIndex *bad)
 {
     const double limit = 1e6 * b->size;
     const size_t n = 3 * (size_t)b->system.active_count;
-    for (size_t i = 0; i < n; ++i)
-        if (!(fabs(b->live.x[i]) < limit) || !isfinite(b->live.v[i])) return false;
-    return true;
+    for (size_t i = 0; i < n; ++i) {
+        if (fabs(b->live.x[i]) < limit && isfinite(b->live.v[i])) continue;
+        *bad = b->live.dof[i / 3];
+        return isfinite(b->live.x[i]) && isfinite(b->live.v[i]) ? PLI_STEP_RUNAWAY : PLI_STEP_NOT_FINITE;
+    }
+    return PLI_STEP_DONE;
+}
+
+// A solver also fails on forces that are not numbers: those are to blame then.
+static PliStepCause judge_failed_solve(const PliBody *b, PliIndex *bad)
+{
+    for (size_t i = 0; i < 3 * (size_t)b->system.active_count; ++i) {
+        if (isfinite(b->system.f[i])) continue;
+        *bad = b->live.dof[i / 3];
+        return PLI_STEP_NOT_FINITE;
+    }
+    return PLI_STEP_SOLVER_FAILED;
+}
+
+static void fail_step(PliStepInfo *info, PliStatus status, PliStepCause cause)
+{
+    info->status = status;
+    info->cause = cause;
+}
+
+// One implicit step, or as many explicit ones as dt needs.
+static void integrate(PliBody *b, double dt, PliStepInfo *info)
+{
+    if (b->def.integrator == PLI_IMPLICIT) {
+        if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
+            const PliStatus status = pli_implicit_pattern(&b->system, &b->implicit);
+            if (status != PLI_OK) {
+                fail_step(info, status, PLI_STEP_NO_ROOM);
+                return;
+            }
+            b->pattern_revision = b->revision;
+        }
+        info->substeps = 1;
+        info->cg_iterations = pli_implicit_step(&b->system, &b->implicit, dt);
+        if (info->cg_iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
+        return;
+    }
+    const int wanted = substeps_for(b, dt, &info->needed_substeps);
+    if (!wanted) {
+        fail_step(info, PLI_BAD_ARGUMENT, PLI_STEP_TOO_MANY_SUBSTEPS);
+        return;
+    }
+    pli_body_update_filter(b, dt / wanted);
+    info->substeps = pli_explicit_step(&b->system, dt, wanted);
 }
 
 PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
@@ -437,12 +450,13 @@ static void scatter(PliBody *b, const PliState *s)
 
 PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
 {
-    PliStepInfo info = { .finite = true, .bad_element = PLI_NONE };
+    PliStepInfo info = { .finite = true, .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats;
     const PliState *outer = b->state; // a scheme may relax its body inside adapt
     stats->solve_ms = 0.0;
     if (b->live.refused != PLI_OK) { // the forces have no room for this cut: nothing moves, and it is said
+        fail_step(&info, b->live.refused, PLI_STEP_NO_ROOM);
         info.finite = false;
         return info;
     }
@@ -453,28 +467,17 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
     begin_hooks(b, s, dt);
     const double start = pli_cpu_ms();
-    if (b->def.integrator == PLI_IMPLICIT) {
-        if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
-            info.finite = pli_implicit_pattern(&b->system, &b->implicit) == PLI_OK;
-            b->pattern_revision = b->revision;
-        }
-        info.cg_iterations = info.finite ? pli_implicit_step(&b->system, &b->implicit, dt) : -1;
-        info.finite = info.cg_iterations >= 0;
-        info.substeps = 1;
-    } else {
-        const int wanted = substeps_for(b, dt);
-        info.finite = wanted > 0;
-        if (wanted) {
-            pli_body_update_filter(b, dt / wanted);
-            info.substeps = pli_explicit_step(&b->system, dt, wanted);
-        }
-    }
+    integrate(b, dt, &info);
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
     if (b->tool_count) pli_contact_end(b->contact, b->live.v);
     const PliForceOps *force = b->system.force;
     if (force->inverted) info.inverted = force->inverted(b->system.force_self, b->live.x, &info.bad_element);
-    info.finite = info.finite && all_finite(b);
+    if (info.status == PLI_OK) {
+        const PliStepCause cause = judge(b, &info.bad_dof);
+        if (cause != PLI_STEP_DONE) fail_step(&info, PLI_DIVERGED, cause);
+    }
+    info.finite = info.status == PLI_OK;
     if (!info.finite) {
         memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
         memcpy(b->live.v, b->live.v_saved, n * sizeof(double));

@@ -5,7 +5,7 @@
 // Static equilibrium of any body, for cases whose known answer is static. Newton's method on W^T K W with a direct solve:
 // an answer that does not depend on an integrator, a damping or a stopping time.
 
-#include <pliant/body.h>
+#include <pliant/stages.h>
 
 /// Moves x (dof_count Vec3, the first guess) until internal forces and `load` (may be NULL) balance on every component that
 /// is not held. `held` has one byte per component, non-zero: keeps its value. Gravity is left out.

@@ -36,7 +36,7 @@ extern "C" {
 typedef uint32_t PliIndex;
 #define PLI_NONE UINT32_MAX
 
-/// 0: done. >0: refused, nothing was changed. <0: the object is broken, destroy it.
+/// 0: done. >0: refused, nothing was changed. <0: the object is broken, destroy it (a body's step is undone instead, see PliStepInfo).
 typedef enum PliStatus {
     PLI_OK = 0,
     PLI_BAD_ARGUMENT = 1,
@@ -80,7 +80,7 @@ PLI_API PliHost pli_host_default(void);
 
 /// A pool of `threads` workers (1 .. 64) behind PliHost.parallel_for. NULL on failure.
 typedef struct PliPool PliPool;
-PLI_API PliPool *pli_pool_create(int threads);
+PLI_API PliPool *pli_pool_create(int threads);            ///< see PliPool
 PLI_API void pli_pool_destroy(PliPool *pool);             ///< NULL is fine
 PLI_API void pli_pool_lend(PliPool *pool, PliHost *host); ///< sets parallel_for, worker_count and parallel_user
 
@@ -90,7 +90,7 @@ PLI_API int pli_version(void);
 /// Vector units the kernels may use. Results have the same bits at every level.
 typedef enum PliSimd { PLI_SIMD_NONE, PLI_SIMD_AVX2, PLI_SIMD_AVX512 } PliSimd;
 PLI_API PliSimd pli_simd_best(void); ///< widest this processor has, or what PLIANT_SIMD=none|avx2|avx512 asks for
-PLI_API const char *pli_simd_name(PliSimd simd);
+PLI_API const char *pli_simd_name(PliSimd simd); ///< "none", "avx2", "avx512"
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,12 @@
 #ifndef PLIANT_BODY_H
 #define PLIANT_BODY_H
 
+// The everyday header: define a body, create it, step it, look at it. Hosts that own the solver also include <pliant/stages.h>.
+//
 // A body is Vec3 coefficients times scalar basis functions. Only some coefficients are active; passive ones follow through
-// one sparse linear map W. Everything after construction is common to all schemes and lives here.
+// one sparse linear map W. Everything after construction is common to all schemes.
 
 #include <pliant/mesh.h>
-#include <pliant/transfer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,7 @@ typedef struct PliMaterial {
     double damping; ///< s, stiffness-proportional strain-rate damping: viscous Lame constants = damping x elastic ones
 } PliMaterial;
 PLI_API PliMaterial pli_material_default(void); ///< StVK, 1e4 Pa, 0.3, 1000 kg/m3, undamped
+/// One sentence when a value is out of range.
 PLI_API PliStatus pli_material_check(const PliMaterial *m, PliError *err);
 
 typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT } PliIntegrator;
@@ -56,7 +58,7 @@ typedef struct PliCriterionDef {
     PliIndex max_active;  ///< most active coefficients, PLI_NONE: no limit
     double budget_ms;     ///< CPU time a step may take; 0: no governor
 } PliCriterionDef;
-PLI_API PliCriterionDef pli_criterion_default(void);
+PLI_API PliCriterionDef pli_criterion_default(void); ///< strain jump 0.1, with the defaults named above
 
 /// Common part of every definition. Always start from pli_*_default(), which fills `cookie`.
 typedef struct PliBodyDef {
@@ -76,14 +78,17 @@ typedef struct PliBodyDef {
     int cookie;
 } PliBodyDef;
 #define PLI_DEF_COOKIE 0x504c4931
+/// The defaults named above: explicit, adaptive, under gravity.
 PLI_API PliBodyDef pli_body_default(void);
+/// What every create function and pli_body_retune check before any work: the cookie, then every value. One sentence when one is wrong.
+PLI_API PliStatus pli_body_def_check(const PliBodyDef *def, PliError *err);
 
 /// Uniform finite elements on one mesh: the reference every scheme is compared with.
 typedef struct PliFemDef {
     PliBodyDef base;
     const PliMesh *mesh; ///< copied
 } PliFemDef;
-PLI_API PliFemDef pli_fem_default(void);
+PLI_API PliFemDef pli_fem_default(void); ///< pli_body_default, and no mesh yet
 
 typedef enum PliCoupling { PLI_VARIATIONAL, PLI_PAPER } PliCoupling;
 
@@ -100,29 +105,26 @@ typedef struct PliTetLodDef {
     int start_level;     ///< uniform level to start at, default 0
     const char *cache;   ///< file for the hierarchy, or NULL
 } PliTetLodDef;
-PLI_API PliTetLodDef pli_tetlod_default(void);
+PLI_API PliTetLodDef pli_tetlod_default(void); ///< pli_body_default, variational coupling, and no levels yet
 
 typedef struct PliBody PliBody;
+/// NULL and one sentence in `err` when it cannot be made.
 PLI_API PliBody *pli_fem_create(const PliHost *host, const PliFemDef *def, PliError *err);
+/// The same for levels of detail.
 PLI_API PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliError *err);
 PLI_API void pli_body_destroy(PliBody *body); ///< NULL is fine
 
 // ---- coefficients ----------------------------------------------------------------------------------------------------
 // The array length is fixed at creation (all levels), so a host allocates once; only the active set changes.
 
-PLI_API const char *pli_body_scheme(const PliBody *body); ///< "fem", "tetlod", ..., see pliant/registry.h
-PLI_API const PliBodyDef *pli_body_def(const PliBody *body);
-PLI_API PliIndex pli_body_dof_count(const PliBody *body);
-PLI_API const double *pli_body_rest(const PliBody *body); ///< dof_count Vec3, valid for the body's life
-PLI_API int pli_body_level_count(const PliBody *body);
+PLI_API const char *pli_body_scheme(const PliBody *body);       ///< "fem", "tetlod", ..., see pliant/registry.h
+PLI_API const PliBodyDef *pli_body_def(const PliBody *body);    ///< as it is now; valid for the body's life
+PLI_API PliIndex pli_body_dof_count(const PliBody *body);       ///< length of x and v, in Vec3
+PLI_API const double *pli_body_rest(const PliBody *body);       ///< dof_count Vec3, valid for the body's life
+PLI_API int pli_body_level_count(const PliBody *body);          ///< 1 where nothing adapts
 PLI_API const uint8_t *pli_body_dof_level(const PliBody *body); ///< level of each coefficient, 0 = coarsest
 
-/// The coefficient that says where `dof` is in space: often itself, for a wavelet's detail its control vertex. PLI_NONE: none does (the columns
-/// of a frame; its origin does).
-PLI_API PliIndex pli_body_dof_place(const PliBody *body, PliIndex dof);
-/// Adaptation judges passive coefficients by the forces on them: hosts should then give forces on coefficients of the finest level.
-PLI_API bool pli_body_judges_forces(const PliBody *body);
-
+/// The coefficients that move by themselves.
 typedef struct PliActive {
     const PliIndex *dof; ///< ascending, so loops and sums have one order
     PliIndex count;
@@ -132,7 +134,7 @@ PLI_API PliActive pli_body_active(const PliBody *body); ///< valid until the nex
 
 /// Coefficients that do not accelerate. Their velocity stays what the host writes (0, or a prescribed motion).
 PLI_API PliStatus pli_body_set_fixed(PliBody *body, const PliIndex *dofs, PliIndex count, PliError *err);
-PLI_API void pli_body_set_gravity(PliBody *body, const double g[3]);
+PLI_API void pli_body_set_gravity(PliBody *body, const double g[3]); ///< m/s2, from the next step on
 /// Changes the parts of the definition that may change while running: criterion, damping, courant, adapt, stiffness.
 PLI_API PliStatus pli_body_retune(PliBody *body, const PliBodyDef *def, PliError *err);
 
@@ -146,8 +148,8 @@ typedef struct PliTool {
     double other[3];    ///< plane: outward unit normal; capsule: second end
     double velocity[3]; ///< m/s during the step
     double radius;      ///< m, sphere and capsule
-    double
-        stiffness; ///< N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
+    /// N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
+    double stiffness;
     double friction; ///< Coulomb coefficient
     double force[3]; ///< N, out: reaction on the tool, mean over the last step
 } PliTool;
@@ -158,23 +160,9 @@ PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, P
 /// x and v are complete where `needed` dofs are concerned; f has dof_count Vec3, zeroed, and is pulled through W afterwards.
 typedef void PliExternalFn(const double *x, const double *v, double time_in_step, double *f, void *user);
 
-/// Forces on single points, with their derivatives: contact, springs to targets. Implicit steps take them implicitly, so that
-/// they may be as stiff as they like; explicit ones in every substep. Arrays are the host's, read at once.
-typedef struct PliPointForces {
-    PliIndex count;
-    const PliIndex *first; ///< count + 1: point j is the sum of weight x over entries first[j] .. first[j + 1] ...
-    const PliIndex *dof;   ///< ... of dofs of the finest level, as pli_body_locate gives them
-    const double *weight;
-    const double *force;               ///< N, Vec3 each
-    const double *stiffness;           ///< N/m, -df/dp as xx yy zz yz xz xy each, positive semi-definite; NULL: none
-    const double *damping;             ///< N s/m, -df/dv the same way; NULL: none
-    const struct PliPointForces *next; ///< more of them, or NULL
-} PliPointForces;
+typedef struct PliPointForces PliPointForces; ///< forces with their derivatives, for experts: <pliant/stages.h>
 /// Fills `out`, which is zeroed, for complete x and v.
 typedef void PliPointForcesFn(const double *x, const double *v, PliPointForces *out, void *user);
-
-/// Room for the derivatives of up to `count` point forces; those beyond are taken explicitly. Allocates, once, before stepping.
-PLI_API PliStatus pli_body_reserve_points(PliBody *body, PliIndex count, PliError *err);
 
 /// Borrowed state. The host keeps the arrays; the body reads and writes them in place, and forgets them on return.
 typedef struct PliState {
@@ -187,89 +175,49 @@ typedef struct PliState {
     void *points_user;
 } PliState;
 
-// ---- whole step ------------------------------------------------------------------------------------------------------
+// ---- stepping ------------------------------------------------------------------------------------------------------
 
+PLI_API void pli_body_reset(PliBody *body, const PliState *s); ///< rest state, first active set, zero statistics
+
+/// Why a step was not done.
+typedef enum PliStepCause {
+    PLI_STEP_DONE,
+    PLI_STEP_NOT_FINITE,        ///< a position, velocity or force became a NaN or infinite
+    PLI_STEP_RUNAWAY,           ///< a coefficient went further away than a million times the size of the body
+    PLI_STEP_TOO_MANY_SUBSTEPS, ///< dt needs over 2^24 explicit substeps
+    PLI_STEP_NO_ROOM,      ///< the active set exceeds what was reserved, or no memory for the pattern of the matrix
+    PLI_STEP_SOLVER_FAILED ///< the linear system of an implicit step has no usable solution
+} PliStepCause;
+
+/// What a step did. When it was not done x and v are what they were before it (levels may have changed), and the body can be stepped
+/// again, for example with a smaller dt.
 typedef struct PliStepInfo {
-    int substeps, cg_iterations;
-    PliIndex refined, coarsened, inverted;
-    bool
-        finite; ///< false: a NaN or runaway appeared, or dt needs over 2^24 substeps; x and v were restored to their input
-    PliIndex bad_element; ///< first inverted or non-finite element, or PLI_NONE
+    PliStatus
+        status; ///< PLI_OK; PLI_DIVERGED, PLI_BAD_ARGUMENT (dt), PLI_OVER_CAPACITY, PLI_OUT_OF_MEMORY: undone, see `cause`
+    PliStepCause cause;          ///< pli_step_check puts it into a sentence
+    bool finite;                 ///< status is PLI_OK
+    int substeps;                ///< explicit: how many were made; implicit: 1
+    int cg_iterations;           ///< implicit
+    PliIndex refined, coarsened; ///< regions
+    PliIndex inverted;           ///< elements
+    PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
+    PliIndex bad_dof;            ///< first coefficient that is not finite or ran away, or PLI_NONE
+    double needed_substeps;      ///< explicit: how many dt asks for
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);
-/// The same without adapting, for hosts that must change levels earlier in their own step: step = adapt, then advance.
-PLI_API PliStepInfo pli_body_advance(PliBody *body, const PliState *s, double dt);
-/// Change of the velocities at the end of the last step (of length dt) had forces f acted during it: dv = dt A^-1 f with the
-/// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed or passive. PLI_UNSUPPORTED: implicit without LDL.
-PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double dt, double *dv);
+/// Returns info->status and, when the step was not done, fills `err` with one sentence: why, and where.
+PLI_API PliStatus pli_step_check(const PliStepInfo *info, PliError *err);
 
-/// The same for unit forces on some coefficients, seen at those: c has shape [3 count, 3 count] and is symmetric. `work` is lent scratch
-/// of pli_body_compliance_work(body) doubles.
-PLI_API size_t pli_body_compliance_work(const PliBody *body);
-PLI_API PliStatus pli_body_compliance(const PliBody *body, const PliIndex *dofs, PliIndex count, double dt, double *c,
-                                      double *work);
+// ---- looking at it ---------------------------------------------------------------------------------------------------
 
-/// Contacts a host found itself, as rows over active coefficients. Row 0 of a contact is its normal: the gap
-/// offset + sum value . x must not be negative at the end of the step. With friction two rows follow, its tangents; their
-/// offset is how far the other side moves back along them during the step.
-typedef struct PliContactRows {
-    PliIndex contact_count;
-    int rows_per_contact;  ///< 1, or 3 with friction
-    const PliIndex *first; ///< row r owns entries first[r] .. first[r+1]
-    const PliIndex *dof;
-    const double *value;  ///< Vec3 per entry
-    const double *offset; ///< m, per row
-    double friction;      ///< Coulomb coefficient
-    int sweeps;           ///< Gauss-Seidel sweeps in each substep
-    double *work;         ///< lent scratch, 3 doubles per row
-    double force;         ///< N, out: sum of the normal forces, mean over the step
-} PliContactRows;
-/// Takes the last explicit step again from the state before it, with the rows kept in every substep. What lies too deep when the
-/// step begins is brought out evenly over it. Counts as the same step.
-PLI_API PliStepInfo pli_body_advance_under(PliBody *body, const PliState *s, double dt, PliContactRows *rows);
-
-// ---- stages, for hosts that own the solver ----------------------------------------------------------------------------
-// All act on full-length arrays; forces and matrices come out reduced to the active coefficients (W^T f(Wx), W^T K W).
-
-PLI_API void pli_body_reset(PliBody *body, const PliState *s); ///< rest state, first active set, zero statistics
-/// Chooses levels and hands the state over. @return true when the active set changed.
-PLI_API bool pli_body_adapt(PliBody *body, const PliState *s, double dt);
-PLI_API void pli_body_add_force(PliBody *body, const double *x, const double *v,
-                                double *f); ///< f += reduced internal forces; caches the tangent
-/// Tangents of the stages: true leaves out negative eigenvalues of elements, as implicit steps of the body do, so that -K is positive
-/// semi-definite; contact solved on its inverse needs that under compression. false (default): the exact derivative of the force.
-PLI_API void pli_body_set_definite(PliBody *body, bool definite);
-PLI_API void pli_body_add_dforce(const PliBody *body, const double *dx, double k,
-                                 double *df); ///< df += k K dx, K = df/dx
-PLI_API void pli_body_add_mass(const PliBody *body, const double *dx, double m, double *df); ///< df += m M dx
-PLI_API void pli_body_add_gravity(const PliBody *body, double *f);
-PLI_API void pli_body_acceleration(const PliBody *body, const double *f,
-                                   double *a); ///< a = M^-1 f on active dofs, 0 elsewhere
-PLI_API void pli_body_spread(const PliBody *body,
-                             double *x); ///< passive = W active (+ offset); positions; fixed dofs stay
-PLI_API void pli_body_spread_velocity(const PliBody *body, double *v);
-PLI_API void pli_body_reduce(const PliBody *body, double *f);  ///< active += W^T passive, passive = 0
-PLI_API void pli_body_project(const PliBody *body, double *d); ///< passive and fixed = 0
-PLI_API PliRows pli_body_transfer(const PliBody *body); ///< W: all dofs from active ones (columns are dof numbers)
-PLI_API const PliIndex *pli_body_slaves(const PliBody *body,
-                                        PliIndex *count); ///< passive dofs live elements touch; as PliActive
-enum { PLI_LOCATE_MAX = 256 };                            ///< most coefficients a point hangs on, on any scheme
-/// Rest point -> dofs of the finest level and their weights, up to `capacity` (PLI_LOCATE_MAX is enough). @return how many; columns are not reduced
-/// to active dofs: compose with pli_body_transfer.
-PLI_API PliIndex pli_body_locate(const PliBody *body, const double point[3], PliIndex *column, double *weight,
-                                 PliIndex capacity);
-/// Calls fn with 3x3 blocks of W^T K W at the state of the last add_force; k9 is row-major; blocks of the same pair add up.
-typedef void PliBlockFn(PliIndex row_dof, PliIndex col_dof, const double k9[9], void *user);
-PLI_API void pli_body_stiffness_blocks(const PliBody *body, PliBlockFn *fn, void *user);
-typedef void PliScalarFn(PliIndex row_dof, PliIndex col_dof, double value, void *user);
-PLI_API void pli_body_mass_entries(const PliBody *body, PliScalarFn *fn, void *user); ///< W^T M W, active dofs
-
+/// Energies and momenta of the active coefficients.
 typedef struct PliEnergy {
     double elastic, kinetic, gravity; ///< J
     double momentum[3], angular[3];   ///< kg m/s, kg m2/s about the origin
     double mass, centre[3];
 } PliEnergy;
+/// `v` may be NULL: at rest.
 PLI_API PliEnergy pli_body_energy(const PliBody *body, const double *x, const double *v);
 
 // ---- surface ----------------------------------------------------------------------------------------------------------
@@ -277,16 +225,16 @@ PLI_API PliEnergy pli_body_energy(const PliBody *body, const double *x, const do
 /// Attaches a surface of any resolution (points and triangles copied). Without a call the body's finest own surface is used.
 PLI_API PliStatus pli_body_attach_skin(PliBody *body, const double *points, PliIndex point_count, const PliIndex *tris,
                                        PliIndex tri_count, PliError *err);
-PLI_API PliIndex pli_body_skin_count(const PliBody *body);
+PLI_API PliIndex pli_body_skin_count(const PliBody *body); ///< points
+/// Corners of its triangles, three each; valid until another skin is attached.
 PLI_API const PliIndex *pli_body_skin_tris(const PliBody *body, PliIndex *tri_count);
-PLI_API PliRows pli_body_skin_rows(
-    const PliBody *body); ///< skin points from active dofs; columns are dof numbers; changes with the revision
-PLI_API void pli_body_skin_positions(const PliBody *body, const double *x,
-                                     double *points); ///< includes what is still fading, so that nothing pops
+/// Where its points are; includes what is still fading, so that nothing pops.
+PLI_API void pli_body_skin_positions(const PliBody *body, const double *x, double *points);
 PLI_API const uint8_t *pli_body_skin_level(const PliBody *body); ///< one byte per skin point, for colouring
 
 // ---- evidence ----------------------------------------------------------------------------------------------------------
 
+/// Costs and events.
 typedef struct PliStats {
     double adapt_ms, force_ms, solve_ms, surface_ms, step_ms; ///< last step
     PliIndex active, elements, slaves, per_level[8];          ///< now
@@ -297,10 +245,10 @@ typedef struct PliStats {
     double substep;                                           ///< s, last
     size_t bytes;                                             ///< allocated
 } PliStats;
-PLI_API PliStats pli_body_stats(const PliBody *body);
+PLI_API PliStats pli_body_stats(const PliBody *body);                   ///< a copy
 PLI_API uint64_t pli_body_hash(const PliBody *body, const PliState *s); ///< same for any worker count and vector unit
-PLI_API void pli_body_von_mises(const PliBody *body, const double *x,
-                                double *per_dof); ///< Pa, averaged to dofs of the active level
+/// Stress in Pa, averaged to dofs of the active level.
+PLI_API void pli_body_von_mises(const PliBody *body, const double *x, double *per_dof);
 
 #ifdef __cplusplus
 }

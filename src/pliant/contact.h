@@ -7,7 +7,7 @@
 // passive now. One thing for all hosts; nothing here allocates after creation.
 // Contact obeys the law of tools: pressure at the end of an implicit step, springs that slide as friction.
 
-#include <pliant/body.h>
+#include <pliant/stages.h>
 
 #ifdef __cplusplus
 extern "C" {

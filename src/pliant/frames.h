@@ -71,12 +71,12 @@ typedef struct PliFramesDef {
         polish; ///< bodies of up to so many frames relax to equilibrium once collapsed to the root (each time a few
                 ///< solves of the full model); 0: none
 } PliFramesDef;
-PLI_API PliFramesDef pli_frames_default(void);
-PLI_API PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliError *err);
+PLI_API PliFramesDef pli_frames_default(void); ///< pli_body_default, implicit, judged by velocity
+PLI_API PliBody *pli_frames_create(const PliHost *host, const PliFramesDef *def, PliError *err); ///< NULL: see err
 
 /// Coefficients of the frame of an anchor, in the order of PliFramesDef.anchors: dofs 4 i .. 4 i + 3. PLI_NONE if it has none.
 PLI_API PliIndex pli_frames_anchor(const PliBody *body, PliIndex anchor);
-PLI_API PliIndex pli_frames_count(const PliBody *body);
+PLI_API PliIndex pli_frames_count(const PliBody *body); ///< active or not
 
 typedef struct PliFramesInfo {
     PliIndex frames, active, candidates, regions, merged_regions, samples;
@@ -86,7 +86,7 @@ typedef struct PliFramesInfo {
     double merge_jump, split_jump; ///< relative, largest force jump at a merge or split since reset
     uint64_t activated, deactivated, merges, splits, polishes;
 } PliFramesInfo;
-PLI_API PliFramesInfo pli_frames_info(const PliBody *body);
+PLI_API PliFramesInfo pli_frames_info(const PliBody *body); ///< as it is now
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@ PLI_API void pli_mesh_destroy(PliMesh *mesh); ///< NULL is fine
 /// Allocates (zeroed) or reallocates (kept) one array to the given count and sets the count.
 PLI_API PliStatus pli_mesh_resize_points(PliMesh *mesh, PliIndex count);
 typedef enum PliCellKind { PLI_EDGE, PLI_TRI, PLI_QUAD, PLI_TET, PLI_HEX } PliCellKind;
-PLI_API PliStatus pli_mesh_resize_cells(PliMesh *mesh, PliCellKind kind, PliIndex count);
+PLI_API PliStatus pli_mesh_resize_cells(PliMesh *mesh, PliCellKind kind, PliIndex count); ///< as for points
 
 /// Which cells a mesh is wanted for.
 typedef enum PliMeshKind {
@@ -75,18 +75,18 @@ typedef struct PliBoxDef {
     double jitter; ///< interior nodes moved by up to this fraction of the cell, 0 .. 0.3
     uint64_t seed;
 } PliBoxDef;
-PLI_API PliMesh *pli_mesh_box(const PliHost *host, const PliBoxDef *def, PliError *err);
+PLI_API PliMesh *pli_mesh_box(const PliHost *host, const PliBoxDef *def, PliError *err); ///< NULL: see err
 /// Boundary triangles of the tetrahedra, outward, replacing tris.
 PLI_API PliStatus pli_mesh_find_surface(PliMesh *mesh);
 /// Every tet has volume above `min_quality` (6 sqrt 2 V / l_rms^3) and finite points; one clear sentence otherwise.
 PLI_API PliStatus pli_mesh_check_tets(const PliMesh *mesh, double min_quality, PliError *err);
-PLI_API double pli_mesh_volume(const PliMesh *mesh);
+PLI_API double pli_mesh_volume(const PliMesh *mesh); ///< m3, of the tetrahedra
 
 /// Point location in tetrahedra: an AABB tree over rest positions.
 typedef struct PliLocator PliLocator;
 PLI_API PliLocator *pli_locator_create(const PliHost *host, const double *x, PliIndex point_count, const PliIndex *tets,
-                                       PliIndex tet_count);
-PLI_API void pli_locator_destroy(PliLocator *locator);
+                                       PliIndex tet_count); ///< copies; NULL: no memory
+PLI_API void pli_locator_destroy(PliLocator *locator);      ///< NULL is fine
 /// Tet that contains `p`, or the closest one with extrapolated weights. Ties go to the lowest index.
 /// @return distance to that tet, 0 inside. `weights` are barycentric and sum to 1.
 PLI_API double pli_locator_find(const PliLocator *locator, const double p[3], PliIndex *tet, double weights[4]);

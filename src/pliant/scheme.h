@@ -15,7 +15,7 @@
 //
 // Rules: nothing called in a step allocates, unless its comment says that it may; sums have one order for any worker count.
 
-#include <pliant/body.h>
+#include <pliant/stages.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -20,11 +20,11 @@ typedef struct PliRows {
 PLI_API void pli_rows_apply(PliRows rows, const double *in, double *out);         ///< out = W in
 PLI_API void pli_rows_add_transpose(PliRows rows, const double *out, double *in); ///< in += W^T out
 
-/// The same map in memory of its own, with room to grow up to a capacity fixed at creation.
+/// The same map in memory of its own, with room to grow up to a capacity fixed at creation. NULL when there is no memory.
 typedef struct PliTransfer PliTransfer;
-PLI_API PliTransfer *pli_transfer_create(const PliHost *host, PliIndex row_capacity, size_t entry_capacity);
-PLI_API void pli_transfer_destroy(PliTransfer *t);
-PLI_API void pli_transfer_clear(PliTransfer *t, PliIndex in_count);
+PLI_API PliTransfer *pli_transfer_create(const PliHost *host, PliIndex row_capacity, size_t entry_capacity); ///< empty
+PLI_API void pli_transfer_destroy(PliTransfer *t);                  ///< NULL is fine
+PLI_API void pli_transfer_clear(PliTransfer *t, PliIndex in_count); ///< no rows
 /// Appends one row; PLI_OVER_CAPACITY when it does not fit (nothing changed).
 PLI_API PliStatus pli_transfer_push(PliTransfer *t, const PliIndex *column, const double *weight, PliIndex count);
 PLI_API PliRows pli_transfer_rows(const PliTransfer *t); ///< valid until the next clear or push

@@ -47,8 +47,8 @@ typedef struct PliWaveletDef {
     double fade;   ///< s, of a transition
     double memory; ///< s, over which the largest displacement is remembered
 } PliWaveletDef;
-PLI_API PliWaveletDef pli_wavelet_default(void);
-PLI_API PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliError *err);
+PLI_API PliWaveletDef pli_wavelet_default(void); ///< pli_body_default, implicit, and no lattice yet
+PLI_API PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliError *err); ///< NULL: see err
 
 typedef struct PliWaveletInfo {
     PliIndex functions, cells, irregular; ///< all levels; finest cells; those that are not tricubic
@@ -60,13 +60,13 @@ typedef struct PliWaveletInfo {
     uint64_t activated, deactivated;
     double volume; ///< m3
 } PliWaveletInfo;
-PLI_API PliWaveletInfo pli_wavelet_info(const PliBody *body);
+PLI_API PliWaveletInfo pli_wavelet_info(const PliBody *body); ///< as it is now
 /// Where each coefficient is at rest (dof_count Vec3): for details, the vertex they belong to. Valid for the body's life.
 PLI_API const double *pli_wavelet_places(const PliBody *body);
 /// Control vertices of the finest level, all at once: from coefficients, and back exactly (a sparse solve per level).
 PLI_API PliIndex pli_wavelet_vertex_count(const PliBody *body);
-PLI_API void pli_wavelet_synthesise(const PliBody *body, const double *x, double *vertex);
-PLI_API PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double *x, PliError *err);
+PLI_API void pli_wavelet_synthesise(const PliBody *body, const double *x, double *vertex); ///< vertices of x
+PLI_API PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double *x, PliError *err); ///< back
 /// Switches coefficients on, all at once and for good until the next decision; for tests and studies. NULL: all.
 PLI_API PliStatus pli_wavelet_activate(PliBody *body, const PliIndex *dofs, PliIndex count, PliError *err);
 

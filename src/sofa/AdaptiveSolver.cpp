@@ -236,11 +236,10 @@ void AdaptiveSolver::lendForces(PliState& s)
 
 void AdaptiveSolver::stop(const PliStepInfo& info)
 {
-    if (info.finite)
+    PliError why;
+    if (pli_step_check(&info, &why) == PLI_OK)
         return;
-    msg_error() << "the step at t = " << getContext()->getTime() << " s produced a value that is not finite"
-                << (info.bad_element == PLI_NONE ? std::string() : " in element " + std::to_string(info.bad_element))
-                << "; it was undone and this body stops: reduce dt or courant";
+    msg_error() << "the step at t = " << getContext()->getTime() << " s was undone and this body stops: " << why.text;
     d_componentState.setValue(ComponentState::Invalid);
     // a body that nobody steps must not feed its contacts to a constraint solver either
     static_cast<Node*>(getContext())->setActive(false);

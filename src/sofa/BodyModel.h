@@ -6,6 +6,8 @@
 
 #include "sofa/AttributeData.h"
 
+#include <pliant/stages.h>
+
 #include <sofa/core/DataTrackerCallback.h>
 #include <sofa/core/objectmodel/DataFileName.h>
 #include <sofa/core/topology/BaseMeshTopology.h>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <pliant/registry.h>
+#include <pliant/stages.h>
 
 #include "host/graph/simulation.h"
 

@@ -1,7 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Contacts a host found itself: the response of a step to forces, and rows kept inside explicit substeps. The host here is a few
 // lines that do what SOFA's free-motion loop does: a free step, gaps at its end, the step again under the rows.
-#include <pliant/body.h>
+#include <pliant/stages.h>
 
 #include <gtest/gtest.h>
 

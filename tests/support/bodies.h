@@ -3,7 +3,7 @@
 #ifndef PLIANT_TEST_BODIES_H
 #define PLIANT_TEST_BODIES_H
 
-#include <pliant/body.h>
+#include <pliant/stages.h>
 
 #include <memory>
 #include <vector>

@@ -112,12 +112,13 @@ static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
     model->info = pli_body_advance(model->body, &state, dt);
     s->substeps = model->info.substeps;
     model->diverged = !model->info.finite;
-    if (model->diverged)
-        return pli_refuse(err, PLI_DIVERGED,
-                          "%s: the body diverged in step %llu at t = %g s (%u elements inverted, first bad element "
-                          "%d); its last good state was kept",
-                          model->object->name, (unsigned long long)scene->step + 1, scene->time, model->info.inverted,
-                          model->info.bad_element == PLI_NONE ? -1 : (int)model->info.bad_element);
+    if (model->diverged) {
+        PliError why;
+        pli_step_check(&model->info, &why);
+        // whatever the cause, this body stops and its neighbours go on
+        return pli_refuse(err, PLI_DIVERGED, "%s: step %llu at t = %g s was undone: %s", model->object->name,
+                          (unsigned long long)scene->step + 1, scene->time, why.text);
+    }
     pli_mechanics_end(&s->m, scene->time);
     return PLI_OK;
 }

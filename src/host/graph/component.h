@@ -6,6 +6,7 @@
 
 #include <pliant/contact.h>
 #include <pliant/registry.h>
+#include <pliant/stages.h>
 
 #include "host/graph/scene.h"
 #include "host/graph/mechanics.h"

@@ -132,6 +132,7 @@ static bool fem_surface(Fem *f, const PliHost *host, const PliMesh *mesh)
 PliBody *pli_fem_create(const PliHost *host, const PliFemDef *def, PliError *err)
 {
     const PliMesh *mesh = def->mesh;
+    if (pli_body_def_check(&def->base, err) != PLI_OK) return NULL;
     if (!mesh || mesh->tet_count == 0) {
         pli_refuse(err, PLI_BAD_MESH, "the mesh has no tetrahedra");
         return NULL;

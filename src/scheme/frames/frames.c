@@ -157,8 +157,8 @@ static const PliSchemeOps frames_ops = {
 
 static PliStatus check(const PliFramesDef *d, PliError *err)
 {
-    if (d->base.cookie != PLI_DEF_COOKIE)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: the definition was not made by pli_frames_default");
+    const PliStatus status = pli_body_def_check(&d->base, err);
+    if (status != PLI_OK) return status;
     if (!d->mesh) return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: there is no mesh");
     if (d->base.integrator != PLI_IMPLICIT)
         return pli_refuse(err, PLI_UNSUPPORTED,
@@ -177,7 +177,7 @@ static PliStatus check(const PliFramesDef *d, PliError *err)
                           d->base.criterion.radius);
     if (d->anchor_count && !d->anchors)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "frames: %u anchors without places", d->anchor_count);
-    return pli_material_check(&d->base.material, err);
+    return PLI_OK;
 }
 
 static PliStatus copy_surface(PliFrames *s, const PliMesh *mesh)

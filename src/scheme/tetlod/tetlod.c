@@ -180,6 +180,8 @@ static const PliSchemeOps tetlod_ops = {
 
 static PliStatus check_def(const PliTetLodDef *def, PliError *err)
 {
+    const PliStatus status = pli_body_def_check(&def->base, err);
+    if (status != PLI_OK) return status;
     if ((unsigned)def->coupling > PLI_PAPER)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "tetlod: there is no coupling number %d", (int)def->coupling);
     if (def->coupling == PLI_PAPER && (def->ramp || def->fit_weights))

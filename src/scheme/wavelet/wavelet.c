@@ -106,8 +106,8 @@ const PliSchemeOps pli_wavelet_ops = {
 
 static PliStatus check(const PliWaveletDef *d, PliError *err)
 {
-    if (d->base.cookie != PLI_DEF_COOKIE)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: the definition was not made by pli_wavelet_default");
+    const PliStatus status = pli_body_def_check(&d->base, err);
+    if (status != PLI_OK) return status;
     if (d->base.integrator != PLI_IMPLICIT)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: explicit integration is not available, the mass matrix is not diagonal");
@@ -124,7 +124,7 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: fade is %g s; it must be positive", d->fade);
     if (!(d->memory > 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: memory is %g s; it must be positive", d->memory);
-    return pli_material_check(&d->base.material, err);
+    return PLI_OK;
 }
 
 PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliError *err)

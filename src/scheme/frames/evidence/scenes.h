@@ -6,6 +6,7 @@
 // measures the same everywhere.
 
 #include <pliant/frames.h>
+#include <pliant/stages.h>
 
 typedef struct PliFrameScene PliFrameScene;
 struct PliFrameScene {

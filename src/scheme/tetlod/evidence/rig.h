@@ -4,7 +4,7 @@
 
 // A body of tetrahedral levels with its meshes and its state, for the cases and timings of tetlod.
 
-#include <pliant/body.h>
+#include <pliant/stages.h>
 
 enum { PLI_RIG_LEVELS = 8 };
 

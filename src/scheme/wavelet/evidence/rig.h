@@ -4,6 +4,7 @@
 
 // Boxes of wavelets with a clamped face and points to pull at: what cases and timings share.
 
+#include <pliant/stages.h>
 #include <pliant/wavelet.h>
 
 enum { WAVELET_POINTS = 64 };

@@ -1,0 +1,70 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// What is refused, and in which words: definitions, before any work, and steps, after it.
+#include <math.h>
+#include <stdio.h>
+
+#include <pliant/body.h>
+
+PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
+{
+    if (d->cookie != PLI_DEF_COOKIE)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "the definition was not made by a pli_*_default function");
+    PliStatus status = pli_material_check(&d->material, err);
+    if (status != PLI_OK) return status;
+    const PliCriterionDef *c = &d->criterion;
+    if (!(c->threshold > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: threshold must be > 0, not %g", c->threshold);
+    if (!(c->coarsen > 0.0 && c->coarsen < 1.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: coarsen must be in (0, 1), not %g", c->coarsen);
+    if (c->hold < 0)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: hold must be >= 0 decisions, not %d", c->hold);
+    if (!(c->interval >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: interval must be >= 0 s, not %g", c->interval);
+    if (!(c->smallest_size >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: smallest_size must be >= 0 m, not %g", c->smallest_size);
+    if (!(c->budget_ms >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: budget must be >= 0 ms, not %g", c->budget_ms);
+    if (!(d->courant > 0.0 && d->courant <= 1.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
+    if (!(d->mass_damping >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "mass damping must be >= 0 1/s, not %g", d->mass_damping);
+    if (!(d->rayleigh_stiffness >= 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
+    if (d->cg_iterations < 1)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
+    if (!(d->cg_tolerance > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "cg tolerance must be > 0, not %g", d->cg_tolerance);
+    for (int i = 0; i < 3; ++i)
+        if (!isfinite(d->gravity[i])) return pli_refuse(err, PLI_BAD_ARGUMENT, "gravity is not finite");
+    return PLI_OK;
+}
+
+PliStatus pli_step_check(const PliStepInfo *info, PliError *err)
+{
+    char element[64] = "", dof[64] = "";
+    if (info->bad_element != PLI_NONE) snprintf(element, sizeof element, ", element %u first", info->bad_element);
+    if (info->bad_dof != PLI_NONE) snprintf(dof, sizeof dof, " at coefficient %u", info->bad_dof);
+    switch (info->cause) {
+    case PLI_STEP_DONE: break;
+    case PLI_STEP_NOT_FINITE:
+        return pli_refuse(err, info->status, "a value%s is no longer finite (%u elements inverted%s)", dof,
+                          info->inverted, element);
+    case PLI_STEP_RUNAWAY:
+        return pli_refuse(err, info->status,
+                          "the body ran away%s, further than a million times its size (%u elements inverted%s)", dof,
+                          info->inverted, element);
+    case PLI_STEP_TOO_MANY_SUBSTEPS:
+        return pli_refuse(err, info->status,
+                          "dt needs %g explicit substeps, at most 2^24 are made: reduce dt, or take the "
+                          "implicit integrator",
+                          info->needed_substeps);
+    case PLI_STEP_NO_ROOM:
+        return pli_refuse(err, info->status,
+                          info->status == PLI_OUT_OF_MEMORY ? "no memory for the matrix of the step"
+                                                            : "the active set exceeds what was reserved");
+    case PLI_STEP_SOLVER_FAILED:
+        return pli_refuse(err, info->status, "the linear solver found no solution (%u elements inverted%s)",
+                          info->inverted, element);
+    }
+    return info->status;
+}
