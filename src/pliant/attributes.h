@@ -30,7 +30,7 @@ typedef enum PliKind {
     PLI_LINKS,    ///< several of them
     PLI_KIND_COUNT
 } PliKind;
-PLI_API const char *pli_kind_name(PliKind kind);
+PLI_API const char *pli_kind_name(PliKind kind); ///< "bool", "int", "real", ...
 
 typedef enum PliSupport { PLI_SUPPORTED, PLI_VISUAL_ONLY, PLI_APPROXIMATED, PLI_NOT_SUPPORTED } PliSupport;
 PLI_API const char *pli_support_name(PliSupport support); ///< "supported", "visual-only", "approximated", "unsupported"

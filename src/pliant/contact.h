@@ -19,7 +19,7 @@ typedef struct PliPiecesDef {
     double thickness; ///< m, distance at which pieces begin to push
     double friction;  ///< Coulomb coefficient
 } PliPiecesDef;
-PLI_API PliPiecesDef pli_pieces_default(void);
+PLI_API PliPiecesDef pli_pieces_default(void); ///< stiffness from the material, no friction
 
 typedef enum PliMatch { PLI_MATCH_CLOSEST, PLI_MATCH_INDEX } PliMatch;
 /// Every skin point is drawn to a point of the target.
@@ -27,9 +27,10 @@ typedef struct PliTargetDef {
     double stiffness; ///< N/m3, traction per distance; 0: from the material
     PliMatch match;   ///< the closest point of the surface, or the point of the same number
 } PliTargetDef;
-PLI_API PliTargetDef pli_target_default(void);
+PLI_API PliTargetDef pli_target_default(void); ///< stiffness from the material, closest points
 
 typedef struct PliSkinForce PliSkinForce;
+/// Pieces of the body's skin push each other where they touch.
 PLI_API PliSkinForce *pli_skin_force_pieces(const PliHost *host, const PliBody *body, const PliPiecesDef *def,
                                             PliError *err);
 /// Target points and triangles are copied.

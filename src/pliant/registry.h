@@ -99,7 +99,7 @@ typedef struct PliSchemeInfo {
     int overlay_count;
 } PliSchemeInfo;
 
-PLI_API int pli_scheme_count(void);
+PLI_API int pli_scheme_count(void);                              ///< how many there are now
 PLI_API const PliSchemeInfo *pli_scheme_at(int i);               ///< NULL behind the last
 PLI_API const PliSchemeInfo *pli_scheme_find(const char *name);  ///< by name or component; NULL: there is none
 PLI_API const PliSchemeInfo *pli_scheme_of(const PliBody *body); ///< NULL: its scheme was never registered

@@ -260,12 +260,12 @@ PLI_API PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, con
                                  const PliSchemeStatic *statics, PliError *err);
 /// A criterion the scheme can judge by; pli_body_create asks the same, this is for refusing before work starts.
 PLI_API PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err);
-PLI_API void *pli_body_self(PliBody *body);
+PLI_API void *pli_body_self(PliBody *body);                               ///< the `self` it was made with
 PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a solver.
 PLI_API void pli_body_recut(PliBody *body);
-PLI_API uint64_t pli_body_revision(const PliBody *body);
-PLI_API PliLiveView pli_body_live(const PliBody *body);
+PLI_API uint64_t pli_body_revision(const PliBody *body);          ///< grows with every recut
+PLI_API PliLiveView pli_body_live(const PliBody *body);           ///< of the present cut
 PLI_API bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut
 /// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).
 /// Once, right after creation: allocates.
@@ -277,8 +277,8 @@ PLI_API PliStats *pli_body_stats_mutable(PliBody *body); ///< schemes count even
 /// Remembers what the skin shows within `radius` of `centre` (at rest), so that an event there does not move it. x as given to
 /// adapt; passive entries are written.
 PLI_API void pli_body_before_event(PliBody *body, double *x, const double centre[3], double radius);
-PLI_API const PliState *pli_body_state(const PliBody *body); ///< the host's
-PLI_API const PliTool *pli_body_tools(const PliBody *body, int *count);
+PLI_API const PliState *pli_body_state(const PliBody *body);            ///< the host's
+PLI_API const PliTool *pli_body_tools(const PliBody *body, int *count); ///< as the host placed them
 PLI_API bool pli_body_is_tethered(const PliBody *body);     ///< contact or the host held points in the last step
 PLI_API const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
 /// Where the host has the fixed ones (dof_count Vec3).

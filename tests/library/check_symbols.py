@@ -14,6 +14,9 @@ import sys
 DECLARATION = re.compile(r"(?P<before>[^;{}#]*?)\b(?P<name>pli_\w+)\s*\((?P<rest>[^;{}]*)\)\s*(?:PLI_\w+\s*\([^;]*\)\s*)?;")
 
 
+DATA = re.compile(r"\bextern\s+PLI_API\b[^;{}()]*\b(?P<name>pli_\w+)\s*;")
+
+
 def strip(text):
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     text = re.sub(r"\\\n", " ", text)
@@ -23,7 +26,7 @@ def strip(text):
 
 def declared(text):
     """(names declared with PLI_API, complaints about those declared without)."""
-    names, complaints = set(), []
+    names, complaints = {found.group("name") for found in DATA.finditer(strip(text))}, []
     for found in DECLARATION.finditer(strip(text)):
         before = found.group("before")
         if re.search(r"\btypedef\b|\bstatic\b|=", before) or found.group("name").endswith("_fn"):
@@ -49,9 +52,9 @@ def exported_by(library):
 def self_test():
     good = '#define PLI_API x\nextern "C" {\n/* pli_no(void); */\nPLI_API int pli_a(void); ///< pli_b(1);\n' \
            "typedef void PliFn(int a);\nPLI_API PliStatus pli_c(PliError *e,\n   const char *f, ...) PLI_PRINTF(2, 3);\n" \
-           "typedef struct S { int (*pli_member)(int a); } S;\nPLI_API const char *pli_d(int k);\n}\n"
+           "typedef struct S { int (*pli_member)(int a); } S;\nPLI_API const char *pli_d(int k);\nextern PLI_API const Rows pli_e;\n}\n"
     names, complaints = declared(good)
-    assert names == {"pli_a", "pli_c", "pli_d"} and not complaints, (names, complaints)
+    assert names == {"pli_a", "pli_c", "pli_d", "pli_e"} and not complaints, (names, complaints)
     _, complaints = declared("int pli_forgotten(void);\nPLI_API int pli_a(void);\n")
     assert complaints == ["pli_forgotten is declared without PLI_API"], complaints
     assert compare({"pli_a", "pli_b"}, {"pli_b", "pli_c"}) == [
@@ -70,7 +73,7 @@ def main():
         names |= more
         complaints += [f"{header.name}: {sentence}" for sentence in wrong]
     complaints += compare(names, exported_by(sys.argv[2]))
-    print("\n".join(complaints) if complaints else f"{len(names)} functions, declared and exported")
+    print("\n".join(complaints) if complaints else f"{len(names)} functions and tables, declared and exported")
     return 1 if complaints or not names else 0
 
 

@@ -106,7 +106,6 @@ typedef struct PliWavelet {
     PliWaveletInfo info;
 } PliWavelet;
 
-extern const PliSchemeOps pli_wavelet_ops;
 enum { PLI_PASSIVE, PLI_ACTIVE, PLI_FADING_IN, PLI_FADING_OUT };
 
 extern const PliSchemeOps pli_wavelet_ops; // wavelet.c

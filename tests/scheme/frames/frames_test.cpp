@@ -545,7 +545,7 @@ TEST(Frames, BadInputGetsASentence)
     refused(d, "stiffness factor");
     d = beam(8);
     d.base.cookie = 0;
-    refused(d, "pli_frames_default");
+    refused(d, "not made by a pli_*_default function");
     d = beam(8);
     d.metric = PLI_METRIC_REGION;
     d.base.criterion.radius = 0;
