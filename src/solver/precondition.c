@@ -122,17 +122,21 @@ typedef struct FillArg {
     size_t n;
 } FillArg;
 
-static double *entry_of(double *blocks, size_t n, size_t row, size_t column, size_t c, size_t d)
+/// Unknown 0 of (row, column), points of one block; component c of the row and d of the column are c rows and d columns of n further.
+static double *entry_of(double *blocks, size_t n, size_t row, size_t column)
 {
     const size_t width = 3 * n;
-    return blocks + row / n * width * width + (c * n + row % n) * width + d * n + column % n;
+    return blocks + row / n * width * width + row % n * width + column % n;
 }
 
 static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *user)
 {
     const FillArg *arg = user;
-    if (row / arg->n != column / arg->n) return;
-    for (size_t i = 0; i < 9; ++i) *entry_of(arg->blocks, arg->n, row, column, i / 3, i % 3) += arg->factor * k9[i];
+    const size_t n = arg->n;
+    if (row / n != column / n) return;
+    double *to = entry_of(arg->blocks, n, row, column);
+    for (size_t c = 0; c < 3; ++c)
+        for (size_t d = 0; d < 3; ++d) to[(3 * c * n + d) * n] += arg->factor * k9[3 * c + d];
 }
 
 static void add_stiffness(const PliStepMatrix *a, double *blocks)
@@ -148,14 +152,17 @@ static void add_stiffness(const PliStepMatrix *a, double *blocks)
 static void add_tethers(const PliStepMatrix *a, double *blocks)
 {
     static const size_t sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
+    const size_t n = a->block;
     for (PliIndex j = 0; j < a->tether_count; ++j)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
             for (PliIndex f = a->tether_first[j]; f < a->tether_first[j + 1]; ++f) {
                 const size_t row = a->tether_column[e], column = a->tether_column[f];
-                if (row / a->block != column / a->block) continue;
-                for (size_t c = 0; c < 9; ++c)
-                    *entry_of(blocks, a->block, row, column, c / 3, c % 3) +=
-                        a->tether_matrix[6 * (size_t)j + sym[c]] * a->tether_weight[e] * a->tether_weight[f];
+                if (row / n != column / n) continue;
+                double *to = entry_of(blocks, n, row, column);
+                for (size_t c = 0; c < 3; ++c)
+                    for (size_t d = 0; d < 3; ++d)
+                        to[(3 * c * n + d) * n] += a->tether_matrix[6 * (size_t)j + sym[3 * c + d]] *
+                                                   a->tether_weight[e] * a->tether_weight[f];
             }
 }
 
@@ -164,11 +171,12 @@ static void add_masses(const PliStepMatrix *a, double *blocks)
     const size_t n = a->block, width = 3 * n;
     for (size_t i = 0; i < a->count; ++i) {
         for (size_t c = 0; c < 3 && !a->mass_first; ++c)
-            *entry_of(blocks, n, i, i, c, c) += a->mass_factor * a->mass[i];
+            entry_of(blocks, n, i, i)[(width + 1) * c * n] += a->mass_factor * a->mass[i];
         for (PliIndex k = a->mass_first ? a->mass_first[i] : 0; a->mass_first && k < a->mass_first[i + 1]; ++k) {
             const size_t j = a->mass_column[k];
             if (j / n != i / n) continue;
-            for (size_t c = 0; c < 3; ++c) *entry_of(blocks, n, i, j, c, c) += a->mass_factor * a->mass_value[k];
+            double *to = entry_of(blocks, n, i, j);
+            for (size_t c = 0; c < 3; ++c) to[(width + 1) * c * n] += a->mass_factor * a->mass_value[k];
         }
         if (!a->fixed[i]) continue;
         double *block = blocks + i / n * width * width;
