@@ -52,7 +52,7 @@ const char* getModuleName()
 
 const char* getModuleVersion()
 {
-    return pliant::MODULE_VERSION;
+    return PLI_VERSION_TEXT;
 }
 
 const char* getModuleLicense()

@@ -15,5 +15,4 @@
 namespace pliant
 {
 constexpr const char* MODULE_NAME = "Pliant";
-constexpr const char* MODULE_VERSION = PLI_VERSION_TEXT;
 } // namespace pliant
