@@ -212,6 +212,13 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     if (status != PLI_OK) return status;
     if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
+    if (def->material.density != b->def.material.density)
+        return pli_refuse(
+            err, PLI_UNSUPPORTED,
+            "the density cannot change while running, from %g to %g kg/m3: all masses are made with the body",
+            b->def.material.density, def->material.density);
+    if (b->ops->retune) status = b->ops->retune(b->self, def, err);
+    if (status != PLI_OK) return status;
     b->def = *def;
     copy_definition(b);
     if (b->system.force->retune) b->system.force->retune(b->system.force_self, def);

@@ -252,6 +252,9 @@ typedef struct PliSchemeOps {
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
     /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
     void (*pin)(void *self, const uint8_t *fixed);
+    /// The definition is about to change while the body runs: the scheme brings what it has made of it up to date, or refuses with a
+    /// sentence and changes nothing. The density never changes. A recut follows. NULL: nothing was made of it.
+    PliStatus (*retune)(void *self, const PliBodyDef *def, PliError *err);
     bool (*is_valid)(const void *self, PliError *err); ///< whole-structure check, for tests; may be NULL
 } PliSchemeOps;
 

@@ -654,6 +654,11 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     s->foresight = fmax(c->interval > 0.0 ? c->interval : FORESIGHT, dt);
     s->info.eta = s->eta;
     bool changed = false;
+    if (s->retuned) { // what was balanced is so no longer, and what merged regions hold was that of the old material
+        s->retuned = s->polished = false;
+        s->still = 0;
+        if (pli_frames_refresh_offsets(s, x, true)) pli_body_set_sample_s0(body, s->sample_s0);
+    }
     s->time += dt;
     const bool first = s->predicted == 0;
     bool due = first, may_wake = true;

@@ -135,7 +135,22 @@ static PliIndex place(const void *self, PliIndex dof)
     return dof % 4 == 3 ? dof : PLI_NONE;
 }
 
+static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
+{
+    PliFrames *s = self;
+    if (def->material.poisson != s->def.base.material.poisson)
+        return pli_refuse(
+            err, PLI_UNSUPPORTED,
+            "frames: Poisson's ratio cannot change while running, from %g to %g: the integration is made with it",
+            s->def.base.material.poisson, def->material.poisson);
+    s->def.base = *def;
+    s->lame = pli_lame(&def->material);
+    s->retuned = true; // forces of merged regions are measured again where the body is
+    return PLI_OK;
+}
+
 static const PliSchemeOps frames_ops = {
+    .retune = retune,
     .name = "frames",
     .destroy = destroy,
     .reset = reset,

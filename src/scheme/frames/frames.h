@@ -96,6 +96,7 @@ typedef struct PliFrames {
     double peak_force;        ///< N, largest force of a merged region on its active frames
     PliIndex still;           ///< decisions without a change
     bool polished;            ///< since the last change
+    bool retuned;             ///< the material is another one since the last step
     PliIndex polish_failures; ///< one after the other
     PliIndex polish_wait;     ///< decisions of stillness before the next attempt
     PliFramesInfo info;

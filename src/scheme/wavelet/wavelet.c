@@ -85,7 +85,30 @@ static PliIndex place(const void *self, PliIndex dof)
     return dof < s->count ? s->level[s->dof_level[dof]].dof_first + dof : dof;
 }
 
+// Stiffness at rest is linear in Young's modulus, and in nothing else that may change.
+static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
+{
+    PliWavelet *s = self;
+    const PliMaterial *was = &s->def.base.material, *now = &def->material;
+    if (now->poisson != was->poisson)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: Poisson's ratio cannot change while running, from %g to %g: the stiffness at rest "
+                          "is made with it",
+                          was->poisson, now->poisson);
+    if (now->law != was->law) return pli_refuse(err, PLI_UNSUPPORTED, "wavelet: the law cannot change while running");
+    if (now->young != was->young) {
+        const double factor = now->young / was->young;
+        for (size_t k = 0; k < 9 * (size_t)s->pair_first[s->count]; ++k) s->pair_stiffness[k] *= factor;
+        for (size_t k = 0; k < 9 * (size_t)s->count; ++k) s->inverse[k] /= factor;
+        s->revision++; // the factor is of the old one
+    }
+    s->def.base = *def;
+    s->lame = pli_lame(now);
+    return PLI_OK;
+}
+
 const PliSchemeOps pli_wavelet_ops = {
+    .retune = retune,
     .name = "wavelet",
     .destroy = destroy,
     .reset = reset,
