@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/vec.h"
 #include "body/body.h"
 
@@ -168,7 +169,9 @@ void pli_body_after_events(PliBody *b, double *x)
     PliSkin *skin = b->skin;
     if (!skin || skin->kept_count == 0) return;
     evaluate_points(b, skin->kept, skin->kept_count, x, skin->position);
-    b->stats.largest_jump = fmax(b->stats.largest_jump, pli_skin_absorb(skin));
+    b->stats.largest_hidden = pli_max(b->stats.largest_hidden, pli_skin_absorb(skin));
+    evaluate_points(b, skin->kept, skin->kept_count, x, skin->position); // what is shown now, not what should be
+    b->stats.largest_jump = pli_max(b->stats.largest_jump, pli_skin_forget_kept(skin));
 }
 
 // ---- contact -----------------------------------------------------------------------------------------------------------------

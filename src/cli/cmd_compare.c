@@ -144,6 +144,7 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_number(j, "ms_max", ran ? o->step_ms.max : none);
     pli_json_number(j, "speedup", ran ? o->speedup : none);
     pli_json_number(j, "pop_max", ran ? o->pop_max : none);
+    pli_json_number(j, "hidden_max", ran ? o->hidden_max : none);
     pli_json_number(j, "energy_drift", o->energy_drift);
     pli_json_number(j, "momentum_drift", o->momentum_drift);
     pli_json_integer(j, "refined", (int64_t)o->refined);

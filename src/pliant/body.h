@@ -241,7 +241,8 @@ typedef struct PliStats {
     uint64_t steps, refined, coarsened, refused, forced;      ///< since reset; refused/forced: by the governor
     double energy_added, energy_removed;                      ///< J, by events since reset
     double energy_forced;                                     ///< J, added by merges the governor forced
-    double largest_jump;                                      ///< m, skin at any event since reset
+    double largest_jump;                                      ///< m, shown skin at any event since reset, as measured
+    double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
     size_t bytes;                                             ///< allocated
 } PliStats;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/memory.h"
 #include "base/vec.h"
 
@@ -203,17 +204,24 @@ PliRows pli_skin_rows(PliSkin *s, uint64_t now)
 
 double pli_skin_absorb(PliSkin *s)
 {
+    double hidden = 0.0;
+    for (PliIndex n = 0; n < s->kept_count; ++n) {
+        const size_t i = 3 * (size_t)s->kept[n];
+        double jump[3];
+        v3_sub(jump, s->before + i, s->position + i);
+        v3_add(s->offset + i, s->offset + i, jump);
+        hidden = pli_max(hidden, v3_norm(jump));
+        s->largest_offset = fmax(s->largest_offset, v3_norm(s->offset + i));
+    }
+    return hidden;
+}
+
+double pli_skin_forget_kept(PliSkin *s)
+{
     double jump = 0.0;
     for (PliIndex n = 0; n < s->kept_count; ++n) {
         const size_t i = 3 * (size_t)s->kept[n];
-        double *o = s->offset + i, left[3];
-        for (int d = 0; d < 3; ++d) {
-            const double plain = s->position[i + d] - o[d];
-            o[d] += s->before[i + d] - s->position[i + d];
-            left[d] = plain + o[d] - s->before[i + d];
-        }
-        jump = fmax(jump, v3_norm(left));
-        s->largest_offset = fmax(s->largest_offset, v3_norm(o));
+        jump = pli_max(jump, v3_distance(s->before + i, s->position + i));
         s->is_kept[s->kept[n]] = 0;
     }
     s->kept_count = 0;

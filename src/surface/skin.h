@@ -58,9 +58,11 @@ void pli_skin_compose_all(PliSkin *skin, PliRows w, const uint64_t *changed, uin
 void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x,
                     double p[3]);                   ///< with its offset; needs a composed row
 PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the composed rows
-/// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown. Forgets them.
-/// @return the largest jump that is left, m: rounding.
+/// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown.
+/// @return the largest of that, m: what an event hides, and what fades afterwards.
 double pli_skin_absorb(PliSkin *skin);
+/// How far the kept points, shown at `position` now, are from where they were shown before, m. Forgets them.
+double pli_skin_forget_kept(PliSkin *skin);
 void pli_skin_forget_rows(PliSkin *skin); ///< composed rows are made again: the cut changed without a word about which
 void pli_skin_wake(PliSkin *skin);        ///< every point has to be looked at
 void pli_skin_fade(PliSkin *skin, double factor);

@@ -397,7 +397,7 @@ static PliStatus run_entrant(Field *f, int index)
     keep_text(o->parameters, sizeof o->parameters, e->parameters);
     o->is_reference = index == f->def->reference;
     o->error_rms = o->error_max = o->error_hausdorff = o->error_near_tool = o->force_error = NAN;
-    o->pop_max = o->energy_drift = o->energy_loss = o->momentum_drift = NAN;
+    o->pop_max = o->hidden_max = o->energy_drift = o->energy_loss = o->momentum_drift = NAN;
     report_progress(f, e, 0, "preparing");
     const PliStatus status = e->open(e->user, &run, &err);
     if (status == PLI_OUT_OF_MEMORY) return status;
@@ -430,6 +430,7 @@ static PliStatus run_entrant(Field *f, int index)
     o->refined = stats.refined, o->coarsened = stats.coarsened, o->refused = stats.refused, o->forced = stats.forced;
     o->bytes = stats.bytes;
     o->pop_max = stats.largest_jump;
+    o->hidden_max = stats.largest_hidden;
     o->energy_added = stats.energy_added, o->energy_removed = stats.energy_removed,
     o->energy_forced = stats.energy_forced;
     result = PLI_OK;

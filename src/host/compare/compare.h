@@ -104,7 +104,7 @@ typedef struct PliOutcome {
     bool timed_with_evidence; ///< too slow to repeat: the steps of the evidence run were timed
     double
         busy; ///< wall time over CPU time of the timed runs; well above 1: something else was running, or threads waited
-    double pop_max, energy_drift, energy_loss, momentum_drift; ///< NaN: does not apply
+    double pop_max, hidden_max, energy_drift, energy_loss, momentum_drift; ///< NaN: does not apply
     double energy_added, energy_removed, energy_forced;        ///< by events, relative to energy_scale
     uint64_t refined, coarsened, refused, forced;
     size_t bytes;

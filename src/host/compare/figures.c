@@ -131,6 +131,7 @@ static void figure_errors(PliComparison *c, PliOutcome *o)
     for (size_t k = 0; k < 4; ++k)
         for (PliIndex s = 0; s < o->samples; ++s) relative[k][s] *= unit;
     o->pop_max *= unit;
+    o->hidden_max *= unit;
     if (o->verdict != PLI_FINISHED) return; // errors of a run that blew up are no figures; its series tell the story
     o->error_rms = root_mean_square(o->rms, o->samples, false);
     o->error_max = largest_of(o->max, o->samples);

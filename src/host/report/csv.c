@@ -22,11 +22,13 @@ static void put_names(PliText *t, const PliChapter *chapter, const PliOutcome *o
 
 void pli_report_bodies_csv(const PliReportDef *def, PliText *t)
 {
-    pli_text_put(t, "scene,body,scheme,parameters,status,reason,error_rms,error_max,error_hausdorff,error_near_tool,"
-                    "force_error,dofs_mean,dofs_max,dofs_total,"
-                    "ms_median,ms_p99,ms_max,ms_total,speedup,timed_runs,run_low,run_high,pop_max,energy_drift,energy_"
-                    "loss,momentum_drift,refined,coarsened,"
-                    "bytes,hash\n");
+    pli_text_put(
+        t,
+        "scene,body,scheme,parameters,status,reason,error_rms,error_max,error_hausdorff,error_near_tool,"
+        "force_error,dofs_mean,dofs_max,dofs_total,"
+        "ms_median,ms_p99,ms_max,ms_total,speedup,timed_runs,run_low,run_high,pop_max,hidden_max,energy_drift,energy_"
+        "loss,momentum_drift,refined,coarsened,"
+        "bytes,hash\n");
     for (int k = 0; k < def->count; ++k)
         for (int b = 0; b < def->chapter[k].comparison->count; ++b) {
             const PliOutcome *o = &def->chapter[k].comparison->outcome[b];
@@ -42,7 +44,7 @@ void pli_report_bodies_csv(const PliReportDef *def, PliText *t)
             const double times[] = { o->step_ms.median, o->step_ms.p99, o->step_ms.max, o->total_ms,
                                      o->speedup,        o->timed_runs,  o->run_low,     o->run_high };
             for (size_t i = 0; i < sizeof times / sizeof *times; ++i) put_number(t, ran ? times[i] : NAN);
-            const double drift[] = { o->pop_max, o->energy_drift, o->energy_loss, o->momentum_drift };
+            const double drift[] = { o->pop_max, o->hidden_max, o->energy_drift, o->energy_loss, o->momentum_drift };
             for (size_t i = 0; i < sizeof drift / sizeof *drift; ++i) put_number(t, drift[i]);
             pli_text_print(t, ",%" PRIu64 ",%" PRIu64 ",%zu,%016" PRIx64 "\n", o->refined, o->coarsened, o->bytes,
                            o->hash);
