@@ -58,6 +58,13 @@ function(pliant_simd_flags)
   endforeach()
 endfunction()
 
+# Schemes that are loaded while a program runs call the core inside it: all of it must be there, and be seen.
+function(pliant_lend_core target)
+  set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  target_link_options(${target} PRIVATE -Wl,--whole-archive $<TARGET_FILE:pliant_core> -Wl,--no-whole-archive)
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+endfunction()
+
 # ---- optional parts: on when found ----------------------------------------------------------------------------
 set(PLIANT_SUMMARY "" CACHE INTERNAL "")
 function(pliant_part name state why)

@@ -3,7 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <pliant/registry.h>
 
 #include "base/words.h"
 
@@ -60,6 +63,7 @@ static void print_help(FILE *out)
           "numbers.\n\nCommands:\n",
           out);
     for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(out, "  %-9s %s\n", commands[k].name, commands[k].summary);
+    fputs("\n  --scheme FILE loads a scheme from a shared object; so does PLIANT_SCHEMES=FILE:FILE.\n", out);
     fputs("\n  pliant COMMAND --help explains one command; pliant --version prints the version.\n", out);
 }
 
@@ -89,8 +93,36 @@ static int run_command(int argc, char **argv)
     return command->run(argc, argv);
 }
 
+/// Schemes of $PLIANT_SCHEMES and of every --scheme FILE, which any command takes; the option leaves argv, and the window that a
+/// command may start finds them in the environment.
+static int load_schemes(int *argc, char **argv)
+{
+    PliError err = { PLI_OK, "" };
+    if (pli_scheme_load_list(getenv("PLIANT_SCHEMES"), &err)) return pli_cli_report("PLIANT_SCHEMES", &err);
+    int kept = 1;
+    for (int i = 1; i < *argc; ++i) {
+        const bool apart = is(argv[i], "--scheme"), joined = strncmp(argv[i], "--scheme=", 9) == 0;
+        if (!apart && !joined) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        const char *file = joined ? argv[i] + 9 : i + 1 < *argc ? argv[++i] : NULL;
+        if (!file || !*file) return pli_cli_refuse("--scheme", "it needs the shared object of a scheme");
+        if (pli_scheme_load(file, &err)) return pli_cli_report("--scheme", &err);
+        char list[8192];
+        const char *before = getenv("PLIANT_SCHEMES");
+        snprintf(list, sizeof list, "%s%s%s", before ? before : "", before && *before ? ":" : "", file);
+        setenv("PLIANT_SCHEMES", list, 1);
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return PLI_EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
+    const int loaded = load_schemes(&argc, argv);
+    if (loaded != PLI_EXIT_OK) return loaded;
     int code = PLI_EXIT_OK;
     if (argc < 2) {
         print_help(stderr);

@@ -106,6 +106,13 @@ PLI_API const PliSchemeInfo *pli_scheme_of(const PliBody *body); ///< NULL: its 
 /// Adds a scheme; `info` must live as long as the program. Not while scenes are read in other threads.
 PLI_API PliStatus pli_scheme_register(const PliSchemeInfo *info, PliError *err);
 
+/// Loads a shared object and registers the schemes it has: its function `pli_scheme_plugin`, of the type below, returns them, ended by
+/// NULL. Refuses what is no such object, and schemes built for another PLI_SCHEME_ABI. It stays loaded.
+PLI_API PliStatus pli_scheme_load(const char *path, PliError *err);
+typedef const PliSchemeInfo *const *PliSchemePluginFn(void);
+/// The same for a list separated by ':', such as $PLIANT_SCHEMES; NULL and "" are empty lists.
+PLI_API PliStatus pli_scheme_load_list(const char *paths, PliError *err);
+
 /// The rows a component of the scheme has, besides what a host adds to every model. NULL behind the last.
 PLI_API const PliAttributeGroup *pli_scheme_group(const PliSchemeInfo *info, int i);
 PLI_API const PliAttribute *pli_scheme_attribute(const PliSchemeInfo *info, const char *name); ///< NULL: none

@@ -103,6 +103,8 @@ PliStatus pli_scheme_register(const PliSchemeInfo *info, PliError *err)
     if (info->mesh.least < 0 || info->mesh.least > info->mesh.most || info->mesh.most > PLI_MOST_MESHES)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "scheme %s: it cannot take %d .. %d meshes; at most %d are possible",
                           info->name, info->mesh.least, info->mesh.most, PLI_MOST_MESHES);
+    for (int i = 0; i < added_count; ++i)
+        if (added[i] == info) return PLI_OK; // loaded twice
     if (pli_scheme_find(info->name) || pli_scheme_find(info->component))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "there already is a scheme %s, or a component %s", info->name,
                           info->component);

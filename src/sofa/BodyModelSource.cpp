@@ -5,6 +5,9 @@
 #include <sofa/core/ObjectFactory.h>
 #include <sofa/core/objectmodel/BaseObjectDescription.h>
 
+#include <cctype>
+#include <cstdlib>
+
 namespace pliant
 {
 namespace
@@ -144,6 +147,9 @@ std::string sentence(std::string help)
 
 void registerModels(::sofa::core::ObjectFactory* factory)
 {
+    PliError error{};
+    if (pli_scheme_load_list(std::getenv("PLIANT_SCHEMES"), &error) != PLI_OK)
+        msg_error("Pliant") << "PLIANT_SCHEMES: " << error.text;
     const PliSchemeInfo* scheme;
     for (int i = 0; (scheme = pli_scheme_at(i)); ++i)
     {

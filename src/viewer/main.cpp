@@ -4,6 +4,9 @@
 #include <QSurfaceFormat>
 #include <QTimer>
 #include <cstdio>
+#include <cstdlib>
+
+#include <pliant/registry.h>
 
 #include "viewer/window.h"
 
@@ -136,6 +139,11 @@ int main(int argc, char **argv)
     Options o;
     int code = 0;
     if (!readOptions(&o, argc, argv, &code)) return code;
+    PliError err = {};
+    if (pli_scheme_load_list(getenv("PLIANT_SCHEMES"), &err) != PLI_OK) {
+        fprintf(stderr, "pliant-view: %s\n", err.text);
+        return 2;
+    }
     QCoreApplication::setAttribute(Qt::AA_EnableHighDpiScaling);
     QCoreApplication::setAttribute(Qt::AA_ShareOpenGLContexts);
     QSurfaceFormat format;
