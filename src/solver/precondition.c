@@ -178,6 +178,14 @@ static void add_masses(const PliStepMatrix *a, double *blocks)
             double *to = entry_of(blocks, n, i, j);
             for (size_t c = 0; c < 3; ++c) to[(width + 1) * c * n] += a->mass_factor * a->mass_value[k];
         }
+    }
+}
+
+/// Rows and columns of fixed points to identity, when everything else is there.
+static void fix_points(const PliStepMatrix *a, double *blocks)
+{
+    const size_t n = a->block, width = 3 * n;
+    for (size_t i = 0; i < a->count; ++i) {
         if (!a->fixed[i]) continue;
         double *block = blocks + i / n * width * width;
         for (size_t c = 0; c < 3; ++c) {
@@ -214,6 +222,7 @@ static PliPrepared blocks_prepare(void *self, const PliStepMatrix *a)
         if (attempt == 0) add_stiffness(a, blocks);
         add_tethers(a, blocks);
         add_masses(a, blocks);
+        fix_points(a, blocks);
         bool good = true;
         for (size_t b = 0; b < count && good; ++b) good = factor_block(blocks + b * width * width, width);
         if (good) break;

@@ -324,6 +324,40 @@ TEST(Scheme, ImplicitStepsOfEveryMethodSolveTheDenseSystem)
             }
 }
 
+// A body that is one block has an exact preconditioner: one iteration, and one more for rounding.
+TEST(Scheme, ABlockOfTheWholeBodyIsAnExactPreconditioner)
+{
+    static const PliIndex dofs[3] = { 1, 3, 6 };
+    for (bool consistent : { false, true })
+        for (bool clamped : { false, true }) {
+            Cloud c;
+            c.active_count = PLI_BLOCK_MAX, c.consistent = consistent;
+            c.make();
+            PliHost host = pli_host_default();
+            PliSchemeStatic st = statics_of(c);
+            st.block = PLI_BLOCK_MAX;
+            PliBodyDef d = definition(PLI_SOLVE_CG);
+            d.cg_tolerance = 1e-10;
+            Body b(pli_body_create(&host, &d, &scheme_ops, &c, &st, nullptr));
+            ASSERT_TRUE(b);
+            const PliIndex fixed = 3;
+            if (clamped) {
+                ASSERT_EQ(PLI_OK, pli_body_set_fixed(b.get(), &fixed, 1, nullptr));
+            }
+            ASSERT_EQ(PLI_OK, pli_body_reserve_points(b.get(), 1, nullptr));
+            State s(b.get());
+            disturb(s, c.active_count);
+            s.view.points = [](const double *x, const double *v, PliPointForces *out, void *user) {
+                tether(x, v, out, user);
+                out->dof = dofs;
+            };
+            const PliStepInfo info = pli_body_step(b.get(), &s.view, 0.05);
+            EXPECT_TRUE(info.finite);
+            EXPECT_GE(info.cg_iterations, 1);
+            EXPECT_LE(info.cg_iterations, 2) << "consistent " << consistent << " clamped " << clamped;
+        }
+}
+
 namespace
 {
 
