@@ -1,0 +1,124 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_OCTREE_OPERATOR_H
+#define PLI_OCTREE_OPERATOR_H
+
+// Internal forces between the particles of an active set. Points are compact: active cells in ascending order, then (after `extra` points
+// of the body) the wall points that hold them.
+//
+// `consistent`: the matter of an octant of a cell is strained by the differences to the three particles it looks at. Where all three
+// are of the same level that is a tetrahedron; where one side is free the stress across it is zero, which leaves a membrane; where two
+// are, a bar. All of these come from an energy, so their tangent is symmetric and momentum and angular momentum hold to rounding;
+// inside the body their sum is the compact second-order stencil, exact on quadratic fields. Faces near a change of level cannot be both
+// exact and symmetric: octants there strain by the particles of the other level, which is symmetric, and a *correction* makes up for what that
+// is wrong by on quadratic fields, where a cell and all around it are inside the body. What one cell gets by a correction its neighbour loses,
+// and the torque that corrections leave is taken out of the whole as a rigid rotation. doc/schemes/octree.md.
+//
+// `paper`: the printed operators (6) and (9) on displacements, all active neighbours, with their shortcomings.
+
+#include <pliant/body.h>
+#include "kernel/elastic_state.h"
+#include "scheme/octree/active.h"
+
+typedef struct PliOctreeSample { ///< F = f0 + sum x g^T over at most four points, and an energy of its volume
+    PliIndex point[4], count;
+    double grad[12], f0[9];
+    double volume, damping; ///< m3; s, on top of the material's
+} PliOctreeSample;
+
+typedef struct PliOctreeMembrane {
+    PliIndex point[3];
+    double grad[4];  ///< of points 1 and 2 in the plane
+    double plane[6]; ///< two unit vectors at rest
+    double volume, damping;
+} PliOctreeMembrane;
+
+/// What a face next to a change of level lacks to be exact on quadratic fields: f[plus] += R sum B (R^T x - X), f[minus] -= the same,
+/// with R the rotation of the fitted gradient.
+typedef struct PliOctreeCorrection {
+    PliIndex plus, minus, first, count;
+    double at_rest[3]; ///< sum B X
+} PliOctreeCorrection;
+
+typedef struct PliOctreeBar {
+    PliIndex point[2];
+    double length, volume;
+} PliOctreeBar;
+
+/// Bending along the surface: energy k |sum c x - o|^2 / 2.
+typedef struct PliOctreeBend {
+    PliIndex point[20], count, split; ///< split: points on one side, first
+    double c[20], o[3], k;
+} PliOctreeBend;
+
+typedef struct PliOctreeOperator {
+    PliHost host;
+    const PliOctreeTree *tree;
+    const PliOctreeActive *active;
+    bool is_paper;
+    PliMaterial material;
+    PliLame lame;
+    double correction_damping; ///< of octants next to another level, in units of cell size over wave speed
+
+    PliIndex count, wall_count, capacity, wall_capacity; ///< points: active, walls
+    PliIndex extra;                                      ///< points between the two that no force acts on
+    PliIndex *cell;                                      ///< active point -> cell
+    PliIndex *wall;                                      ///< wall point - count - extra -> wall
+    PliIndex *position;                                  ///< cell -> point, PLI_NONE
+    PliIndex *wall_position;                             ///< wall -> point, PLI_NONE
+    double *rest;                                        ///< [count + wall_count, 3]
+    double *mass;                                        ///< kg, per active point
+    double *step;                                        ///< s, critical step per active point
+    uint8_t *skewed;                                     ///< per cell: octants next to a change of level
+    uint8_t *is_interior;                                ///< per cell: it and all around it on its level are full
+
+    PliElastic *elastic; ///< the tetrahedra
+    PliIndex tet_count, tet_capacity;
+    PliIndex *corner, *which;
+    PliTetRest *tet_rest;
+    double *tet_volume;
+    uint8_t *tet_level;      ///< PLI_OCTREE_MAX_LEVELS: joins two
+    int finest;              ///< active level
+    int group_count;         ///< levels from the finest active one to the coarsest
+    PliIndex group_first[9]; ///< tetrahedra by tick group, finest first
+    // the other elements by level, coarsest first; behind those, what is next to another level
+    PliIndex sample_level[PLI_OCTREE_MAX_LEVELS + 1], membrane_level[PLI_OCTREE_MAX_LEVELS + 1],
+        bar_level[PLI_OCTREE_MAX_LEVELS + 1], bend_level[PLI_OCTREE_MAX_LEVELS + 1];
+
+    PliOctreeSample *sample;
+    PliOctreeMembrane *membrane;
+    PliOctreeBar *bar;
+    PliOctreeBend *bend;
+    PliOctreeCorrection *correction;
+    PliIndex sample_count, membrane_count, bar_count, bend_count, correction_count, entry_count;
+    PliIndex correction_capacity, entry_capacity;
+    PliIndex *entry_point;
+    double *entry_grad;   ///< [.., 3]
+    double *entry_block;  ///< [.., 9]
+    PliIndex uncorrected; ///< faces that should have a correction and have none: no room, or too few neighbours
+    double *diagonal;     ///< [count, 9] df/dx of a point by itself, scratch of the build
+
+    // paper
+    PliIndex *row_first; ///< into entry_point, entry_grad (unit vector), entry_length
+    double *entry_length, *row_scale;
+} PliOctreeOperator;
+
+PliStatus pli_octree_operator_init(PliOctreeOperator *o, const PliOctreeActive *active, const PliMaterial *material,
+                                   bool is_paper, PliError *err);
+void pli_octree_operator_free(PliOctreeOperator *o);
+void pli_octree_operator_set_material(PliOctreeOperator *o, const PliMaterial *material);
+/// For the present active set; walls where `is_held` (per wall, NULL: none) hold their cells. Never allocates.
+void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held);
+/// s, the smallest, undamped; multirate: with elements that tick by groups.
+double pli_octree_critical_step(const PliOctreeOperator *o, bool multirate);
+void pli_octree_paper_rows(PliOctreeOperator *o); ///< part of the build
+
+// Arrays over points: active ones, then walls.
+void pli_octree_add_force(PliOctreeOperator *o, const double *x, const double *v,
+                          double *f); ///< v NULL: nothing viscous
+/// Of the elements that tick in one group: 0 is the finest active level and all that joins two levels, 1 the next coarser.
+void pli_octree_add_force_group(PliOctreeOperator *o, int group, const double *x, const double *v, double *f);
+/// df += k K dx with K = df/dx at rest, turned by the rotation R (NULL: not).
+void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const double *dx, double k, double *df);
+double pli_octree_energy(const PliOctreeOperator *o, const double *x);
+
+#endif

@@ -1,0 +1,519 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Forces, energy and the linear operator of what operator_build.c made.
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "scheme/octree/operator.h"
+
+/// Constants of matter that is free across a plane: stress = 2 mu strain + plane tr(strain) I.
+static double plane_lambda(const PliLame *m) { return 2.0 * m->lambda * m->mu / (m->lambda + 2.0 * m->mu); }
+
+// ---- membranes: F has shape [3, 2], row-major ------------------------------------------------------------------------------
+
+static void membrane_gradient(const PliOctreeMembrane *m, const double *x, double F[6])
+{
+    const double *x0 = x + 3 * (size_t)m->point[0], *x1 = x + 3 * (size_t)m->point[1],
+                 *x2 = x + 3 * (size_t)m->point[2];
+    for (int i = 0; i < 3; ++i) {
+        const double a = x1[i] - x0[i], b = x2[i] - x0[i];
+        F[2 * i] = a * m->grad[0] + b * m->grad[2];
+        F[2 * i + 1] = a * m->grad[1] + b * m->grad[3];
+    }
+}
+
+/// U = sqrt(F^T F) and its inverse, both xx yy xy.
+static bool stretch(const double F[6], double U[3], double inverse[3])
+{
+    const double xx = F[0] * F[0] + F[2] * F[2] + F[4] * F[4], yy = F[1] * F[1] + F[3] * F[3] + F[5] * F[5],
+                 xy = F[0] * F[1] + F[2] * F[3] + F[4] * F[5];
+    const double det = xx * yy - xy * xy;
+    if (!(det > 1e-18 * (xx + yy) * (xx + yy))) return false;
+    const double root = sqrt(det), trace = sqrt(xx + yy + 2.0 * root), k = 1.0 / trace;
+    U[0] = (xx + root) * k, U[1] = (yy + root) * k, U[2] = xy * k;
+    inverse[0] = U[1] / root, inverse[1] = U[0] / root, inverse[2] = -U[2] / root;
+    return true;
+}
+
+// P = F S with the second Piola-Kirchhoff stress S (xx yy xy)
+static void times_plane(const double F[6], const double S[3], double P[6])
+{
+    for (int i = 0; i < 3; ++i) {
+        P[2 * i] += F[2 * i] * S[0] + F[2 * i + 1] * S[2];
+        P[2 * i + 1] += F[2 * i] * S[2] + F[2 * i + 1] * S[1];
+    }
+}
+
+static void membrane_stress(const PliOctreeOperator *o, double damping, const double F[6], const double *rate,
+                            double P[6])
+{
+    const double mu = o->lame.mu, lambda = plane_lambda(&o->lame);
+    memset(P, 0, 6 * sizeof *P);
+    if (o->material.law == PLI_STVK) {
+        const double exx = 0.5 * (F[0] * F[0] + F[2] * F[2] + F[4] * F[4] - 1.0),
+                     eyy = 0.5 * (F[1] * F[1] + F[3] * F[3] + F[5] * F[5] - 1.0),
+                     exy = 0.5 * (F[0] * F[1] + F[2] * F[3] + F[4] * F[5]);
+        const double S[3] = { 2.0 * mu * exx + lambda * (exx + eyy), 2.0 * mu * eyy + lambda * (exx + eyy),
+                              2.0 * mu * exy };
+        times_plane(F, S, P);
+    } else {
+        // P = R (2 mu (U - I) + lambda tr(U - I) I), R = F U^-1
+        double U[3], inverse[3];
+        if (!stretch(F, U, inverse)) return;
+        const double pull = lambda * (U[0] + U[1] - 2.0) - 2.0 * mu;
+        for (int i = 0; i < 3; ++i) {
+            const double a = F[2 * i], b = F[2 * i + 1];
+            P[2 * i] = 2.0 * mu * a + pull * (a * inverse[0] + b * inverse[2]);
+            P[2 * i + 1] = 2.0 * mu * b + pull * (a * inverse[2] + b * inverse[1]);
+        }
+    }
+    if (rate && damping > 0.0) {
+        const double exx = F[0] * rate[0] + F[2] * rate[2] + F[4] * rate[4],
+                     eyy = F[1] * rate[1] + F[3] * rate[3] + F[5] * rate[5],
+                     exy = 0.5 * (F[0] * rate[1] + F[2] * rate[3] + F[4] * rate[5] + F[1] * rate[0] + F[3] * rate[2] +
+                                  F[5] * rate[4]);
+        const double k = damping;
+        const double S[3] = { k * (2.0 * mu * exx + lambda * (exx + eyy)), k * (2.0 * mu * eyy + lambda * (exx + eyy)),
+                              k * 2.0 * mu * exy };
+        times_plane(F, S, P);
+    }
+}
+
+static void membrane_push(const PliOctreeMembrane *m, const double P[6], double k, double *f)
+{
+    double *f0 = f + 3 * (size_t)m->point[0];
+    for (int n = 0; n < 2; ++n) {
+        double *fn = f + 3 * (size_t)m->point[n + 1];
+        for (int i = 0; i < 3; ++i) {
+            const double t = k * m->volume * (P[2 * i] * m->grad[2 * n] + P[2 * i + 1] * m->grad[2 * n + 1]);
+            fn[i] -= t;
+            f0[i] += t;
+        }
+    }
+}
+
+static void add_membranes(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
+                          double *f)
+{
+    for (PliIndex e = first; e < last; ++e) {
+        double F[6], rate[6], P[6];
+        membrane_gradient(&o->membrane[e], x, F);
+        if (v) membrane_gradient(&o->membrane[e], v, rate);
+        membrane_stress(o, o->material.damping + o->membrane[e].damping, F, v ? rate : NULL, P);
+        membrane_push(&o->membrane[e], P, 1.0, f);
+    }
+}
+
+// ---- bars and bending ------------------------------------------------------------------------------------------------------
+
+static void add_bars(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
+                     double *f)
+{
+    const double young = o->material.young;
+    for (PliIndex e = first; e < last; ++e) {
+        const PliOctreeBar *b = &o->bar[e];
+        const size_t p = 3 * (size_t)b->point[0], q = 3 * (size_t)b->point[1];
+        double d[3], k;
+        v3_sub(d, x + q, x + p);
+        const double length = v3_norm(d), s = 1.0 / (b->length * b->length);
+        if (!(length > 0.0)) continue;
+        if (o->material.law == PLI_STVK)
+            k = young * 0.5 * (length * length * s - 1.0) * s;
+        else
+            k = young * (length - b->length) / length * s;
+        if (v && o->material.damping > 0.0) {
+            double rate[3];
+            v3_sub(rate, v + q, v + p);
+            k += o->material.damping * young * v3_dot(d, rate) * s * s;
+        }
+        v3_madd(f + p, b->volume * k, d);
+        v3_madd(f + q, -b->volume * k, d);
+    }
+}
+
+static void bend_value(const PliOctreeBend *b, const double *x, bool offset, double value[3])
+{
+    for (int i = 0; i < 3; ++i) value[i] = offset ? -b->o[i] : 0.0;
+    for (PliIndex q = 0; q < b->count; ++q) v3_madd(value, b->c[q], x + 3 * (size_t)b->point[q]);
+}
+
+static void bend_push(const PliOctreeBend *b, const double value[3], double k, double *f)
+{
+    for (PliIndex q = 0; q < b->count; ++q) v3_madd(f + 3 * (size_t)b->point[q], -k * b->k * b->c[q], value);
+}
+
+static void add_bends(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
+                      double *f)
+{
+    for (PliIndex e = first; e < last; ++e) {
+        double value[3], rate[3];
+        bend_value(&o->bend[e], x, true, value);
+        if (v && o->material.damping > 0.0) {
+            bend_value(&o->bend[e], v, false, rate);
+            v3_madd(value, o->material.damping, rate);
+        }
+        bend_push(&o->bend[e], value, 1.0, f);
+    }
+}
+
+// ---- samples ---------------------------------------------------------------------------------------------------------------
+
+static void sample_gradient(const PliOctreeSample *s, const double *x, bool offset, double F[9])
+{
+    if (offset)
+        memcpy(F, s->f0, 9 * sizeof *F);
+    else
+        memset(F, 0, 9 * sizeof *F);
+    for (PliIndex k = 0; k < s->count; ++k) {
+        const double *p = x + 3 * (size_t)s->point[k], *g = s->grad + 3 * k;
+        for (int i = 0; i < 3; ++i) {
+            F[3 * i] += p[i] * g[0];
+            F[3 * i + 1] += p[i] * g[1];
+            F[3 * i + 2] += p[i] * g[2];
+        }
+    }
+}
+
+static void sample_push(const PliOctreeSample *s, const double P[9], double k, double *f)
+{
+    for (PliIndex n = 0; n < s->count; ++n) {
+        double force[3];
+        m3_apply(force, P, s->grad + 3 * n);
+        v3_madd(f + 3 * (size_t)s->point[n], -k * s->volume, force);
+    }
+}
+
+static void add_viscous(const PliOctreeOperator *o, double damping, const double F[9], const double rate[9],
+                        double P[9])
+{
+    double E[9], more[9], trace = 0.0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            double sum = 0.0;
+            for (int k = 0; k < 3; ++k) sum += 0.5 * (F[3 * k + i] * rate[3 * k + j] + rate[3 * k + i] * F[3 * k + j]);
+            E[3 * i + j] = 2.0 * o->lame.mu * damping * sum;
+            trace += i == j ? sum : 0.0;
+        }
+    for (int i = 0; i < 3; ++i) E[4 * i] += o->lame.bulk * damping * trace;
+    m3_mul(more, F, E);
+    for (int i = 0; i < 9; ++i) P[i] += more[i];
+}
+
+static void add_samples(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
+                        double *f)
+{
+    for (PliIndex e = first; e < last; ++e) {
+        const PliOctreeSample *s = &o->sample[e];
+        const double damping = o->material.damping + s->damping;
+        double F[9], rate[9], P[9];
+        sample_gradient(s, x, true, F);
+        pli_law_stress(o->material.law, &o->lame, F, P);
+        if (v && damping > 0.0) {
+            sample_gradient(s, v, false, rate);
+            add_viscous(o, damping, F, rate, P);
+        }
+        sample_push(s, P, 1.0, f);
+    }
+}
+
+// ---- corrections -----------------------------------------------------------------------------------------------------------
+
+/// Takes a torque out as a rigid angular acceleration of the whole.
+static void take_torque(const PliOctreeOperator *o, const double *x, const double torque[3], double *f)
+{
+    double centre[3] = { 0, 0, 0 }, mass = 0.0, inertia[9] = { 0 }, inverse[9], turn[3];
+    for (PliIndex i = 0; i < o->count; ++i) {
+        mass += o->mass[i];
+        v3_madd(centre, o->mass[i], x + 3 * (size_t)i);
+    }
+    v3_scale(centre, 1.0 / mass);
+    for (PliIndex i = 0; i < o->count; ++i) {
+        double r[3];
+        v3_sub(r, x + 3 * (size_t)i, centre);
+        const double r2 = v3_dot(r, r);
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) inertia[3 * a + b] += o->mass[i] * ((a == b ? r2 : 0.0) - r[a] * r[b]);
+    }
+    const double least = 1e-9 * (inertia[0] + inertia[4] + inertia[8]); // about a line nothing can turn
+    for (int a = 0; a < 3; ++a) inertia[4 * a] += least;
+    if (m3_inverse(inverse, inertia) == 0.0) return;
+    m3_apply(turn, inverse, torque);
+    for (PliIndex i = 0; i < o->count; ++i) {
+        double r[3], a[3];
+        v3_sub(r, x + 3 * (size_t)i, centre);
+        v3_cross(a, turn, r);
+        v3_madd(f + 3 * (size_t)i, -o->mass[i], a);
+    }
+}
+
+/// sum B R^T x, without what it is at rest
+static void correction_sum(const PliOctreeOperator *o, const PliOctreeCorrection *c, const double *turn,
+                           const double *x, double force[3])
+{
+    double sum[3] = { 0, 0, 0 };
+    for (PliIndex k = c->first; k < c->first + c->count; ++k) {
+        const double *p = x + 3 * (size_t)o->entry_point[k], *b = o->entry_block + 9 * (size_t)k;
+        const double d[3] = { turn[0] * p[0] + turn[3] * p[1] + turn[6] * p[2],
+                              turn[1] * p[0] + turn[4] * p[1] + turn[7] * p[2],
+                              turn[2] * p[0] + turn[5] * p[1] + turn[8] * p[2] };
+        for (int i = 0; i < 3; ++i) sum[i] += b[3 * i] * d[0] + b[3 * i + 1] * d[1] + b[3 * i + 2] * d[2];
+    }
+    v3_copy(force, sum);
+}
+
+static void correction_turn(const PliOctreeOperator *o, const PliOctreeCorrection *c, const double *x, double turn[9])
+{
+    double F[9] = { 0 };
+    for (PliIndex k = c->first; k < c->first + c->count; ++k) {
+        const double *p = x + 3 * (size_t)o->entry_point[k], *g = o->entry_grad + 3 * (size_t)k;
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) F[3 * i + j] += p[i] * g[j];
+    }
+    // the law of a unit modulus is F - R
+    static const PliLame unit = { .mu = 0.5 };
+    double P[9];
+    pli_law_stress(PLI_COROT, &unit, F, P);
+    for (int i = 0; i < 9; ++i) turn[i] = F[i] - P[i];
+}
+
+static void add_corrections(const PliOctreeOperator *o, const double *x, double *f)
+{
+    double torque[3] = { 0, 0, 0 };
+    for (PliIndex e = 0; e < o->correction_count; ++e) {
+        const PliOctreeCorrection *c = &o->correction[e];
+        double turn[9], local[3], force[3], arm[3], t[3];
+        correction_turn(o, c, x, turn);
+        correction_sum(o, c, turn, x, local);
+        v3_sub(local, local, c->at_rest);
+        m3_apply(force, turn, local);
+        v3_add(f + 3 * (size_t)c->plus, f + 3 * (size_t)c->plus, force);
+        v3_sub(f + 3 * (size_t)c->minus, f + 3 * (size_t)c->minus, force);
+        v3_sub(arm, x + 3 * (size_t)c->plus, x + 3 * (size_t)c->minus);
+        v3_cross(t, arm, force);
+        v3_add(torque, torque, t);
+    }
+    if (o->correction_count) take_torque(o, x, torque, f);
+}
+
+// ---- paper -----------------------------------------------------------------------------------------------------------------
+
+static void add_paper(const PliOctreeOperator *o, const double *x, const double *rest, double k, double *f)
+{
+    const double mu = o->lame.mu, both = o->lame.lambda + o->lame.mu;
+    for (PliIndex i = 0; i < o->count; ++i) {
+        double sum[3] = { 0, 0, 0 }, di[3];
+        v3_copy(di, x + 3 * (size_t)i);
+        if (rest) v3_sub(di, di, rest + 3 * (size_t)i);
+        for (PliIndex e = o->row_first[i]; e < o->row_first[i + 1]; ++e) {
+            const size_t j = o->entry_point[e];
+            const double *u = o->entry_grad + 3 * (size_t)e, inverse = 1.0 / o->entry_length[e];
+            double d[3];
+            v3_copy(d, x + 3 * j);
+            if (rest) v3_sub(d, d, rest + 3 * j);
+            v3_sub(d, d, di);
+            v3_madd(sum, mu * inverse, d);
+            v3_madd(sum, both * inverse * v3_dot(d, u), u);
+        }
+        v3_madd(f + 3 * (size_t)i, k * o->row_scale[i], sum);
+    }
+}
+
+// ---- all -------------------------------------------------------------------------------------------------------------------
+
+static void add_paper_all(const PliOctreeOperator *o, const double *x, const double *v, double *f)
+{
+    add_paper(o, x, o->rest, 1.0, f);
+    if (v && o->material.damping > 0.0) add_paper(o, v, NULL, o->material.damping, f);
+}
+
+void pli_octree_add_force_group(PliOctreeOperator *o, int group, const double *x, const double *v, double *f)
+{
+    enum { LAST = PLI_OCTREE_MAX_LEVELS };
+    if (o->is_paper) {
+        if (group == 0) add_paper_all(o, x, v, f);
+        return;
+    }
+    const int level = o->finest - group;
+    pli_elastic_add_force_range(o->elastic, o->group_first[group], o->group_first[group + 1], x, v, f);
+    add_membranes(o, o->membrane_level[level], o->membrane_level[level + 1], x, v, f);
+    add_bars(o, o->bar_level[level], o->bar_level[level + 1], x, v, f);
+    add_bends(o, o->bend_level[level], o->bend_level[level + 1], x, v, f);
+    add_samples(o, o->sample_level[level], o->sample_level[level + 1], x, v, f);
+    if (group > 0) return;
+    add_membranes(o, o->membrane_level[LAST], o->membrane_count, x, v, f);
+    add_bars(o, o->bar_level[LAST], o->bar_count, x, v, f);
+    add_samples(o, o->sample_level[LAST], o->sample_count, x, v, f);
+    add_corrections(o, x, f);
+}
+
+void pli_octree_add_force(PliOctreeOperator *o, const double *x, const double *v, double *f)
+{
+    if (o->is_paper) {
+        add_paper_all(o, x, v, f);
+        return;
+    }
+    pli_elastic_add_force(o->elastic, x, v, f);
+    add_membranes(o, 0, o->membrane_count, x, v, f);
+    add_bars(o, 0, o->bar_count, x, v, f);
+    add_bends(o, 0, o->bend_count, x, v, f);
+    add_samples(o, 0, o->sample_count, x, v, f);
+    add_corrections(o, x, f);
+}
+
+// ---- linear ----------------------------------------------------------------------------------------------------------------
+
+// turned back (R^T d), strained, and turned forth again
+static void linear_stress(const PliLame *m, const double *turn, double G[9])
+{
+    double local[9], S[9];
+    if (turn) {
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+                local[3 * i + j] = turn[i] * G[j] + turn[3 + i] * G[3 + j] + turn[6 + i] * G[6 + j];
+    } else {
+        memcpy(local, G, sizeof local);
+    }
+    const double trace = local[0] + local[4] + local[8];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            S[3 * i + j] = m->mu * (local[3 * i + j] + local[3 * j + i]) + (i == j ? m->bulk * trace : 0.0);
+    if (turn)
+        m3_mul(G, turn, S);
+    else
+        memcpy(G, S, sizeof S);
+}
+
+static void linear_membrane(const PliOctreeOperator *o, const PliOctreeMembrane *m, const double *turn,
+                            const double *dx, double k, double *df)
+{
+    double dF[6], axis[2][3], strain[3], P[6];
+    membrane_gradient(m, dx, dF);
+    for (int a = 0; a < 2; ++a) {
+        if (turn)
+            m3_apply(axis[a], turn, m->plane + 3 * a);
+        else
+            v3_copy(axis[a], m->plane + 3 * a);
+    }
+    double g[2][2];
+    for (int a = 0; a < 2; ++a)
+        for (int b = 0; b < 2; ++b) g[a][b] = axis[a][0] * dF[b] + axis[a][1] * dF[2 + b] + axis[a][2] * dF[4 + b];
+    const double lambda = plane_lambda(&o->lame), trace = lambda * (g[0][0] + g[1][1]), mu = o->lame.mu;
+    strain[0] = 2.0 * mu * g[0][0] + trace, strain[1] = 2.0 * mu * g[1][1] + trace,
+    strain[2] = mu * (g[0][1] + g[1][0]);
+    for (int i = 0; i < 3; ++i) {
+        P[2 * i] = axis[0][i] * strain[0] + axis[1][i] * strain[2];
+        P[2 * i + 1] = axis[0][i] * strain[2] + axis[1][i] * strain[1];
+    }
+    membrane_push(m, P, k, df);
+}
+
+void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const double *dx, double k, double *df)
+{
+    if (o->is_paper) {
+        add_paper(o, dx, NULL, k, df);
+        return;
+    }
+    for (PliIndex e = 0; e < o->tet_count; ++e) {
+        const PliIndex *c = o->corner + 4 * (size_t)e;
+        const PliTetRest *rest = &o->tet_rest[e];
+        double G[9];
+        pli_tet_gradient(c, rest, dx, G);
+        linear_stress(&o->lame, turn, G);
+        for (int n = 0; n < 3; ++n) {
+            double force[3];
+            m3_apply(force, G, rest->grad + 3 * n);
+            v3_madd(df + 3 * (size_t)c[n + 1], -k * rest->volume, force);
+            v3_madd(df + 3 * (size_t)c[0], k * rest->volume, force);
+        }
+    }
+    for (PliIndex e = 0; e < o->membrane_count; ++e) linear_membrane(o, &o->membrane[e], turn, dx, k, df);
+    for (PliIndex e = 0; e < o->bar_count; ++e) {
+        const PliOctreeBar *b = &o->bar[e];
+        const size_t p = 3 * (size_t)b->point[0], q = 3 * (size_t)b->point[1];
+        double axis[3], d[3];
+        v3_sub(d, o->rest + q, o->rest + p);
+        if (turn)
+            m3_apply(axis, turn, d);
+        else
+            v3_copy(axis, d);
+        v3_scale(axis, 1.0 / b->length);
+        v3_sub(d, dx + q, dx + p);
+        const double pull = k * b->volume * o->material.young * v3_dot(d, axis) / (b->length * b->length);
+        v3_madd(df + p, pull, axis);
+        v3_madd(df + q, -pull, axis);
+    }
+    for (PliIndex e = 0; e < o->bend_count; ++e) {
+        double value[3];
+        bend_value(&o->bend[e], dx, false, value);
+        bend_push(&o->bend[e], value, k, df);
+    }
+    for (PliIndex e = 0; e < o->sample_count; ++e) {
+        double G[9];
+        sample_gradient(&o->sample[e], dx, false, G);
+        linear_stress(&o->lame, turn, G);
+        sample_push(&o->sample[e], G, k, df);
+    }
+    static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    for (PliIndex e = 0; e < o->correction_count; ++e) {
+        const PliOctreeCorrection *c = &o->correction[e];
+        double local[3], force[3];
+        correction_sum(o, c, turn ? turn : one, dx, local);
+        m3_apply(force, turn ? turn : one, local);
+        v3_madd(df + 3 * (size_t)c->plus, k, force);
+        v3_madd(df + 3 * (size_t)c->minus, -k, force);
+    }
+}
+
+// ---- energy ----------------------------------------------------------------------------------------------------------------
+
+double pli_octree_energy(const PliOctreeOperator *o, const double *x)
+{
+    double sum = 0.0;
+    if (o->is_paper) return 0.0;
+    sum += pli_elastic_energy(o->elastic, x);
+    const double mu = o->lame.mu, lambda = plane_lambda(&o->lame), young = o->material.young;
+    for (PliIndex e = 0; e < o->membrane_count; ++e) {
+        const PliOctreeMembrane *m = &o->membrane[e];
+        double F[6], U[3], inverse[3], exx, eyy, exy;
+        membrane_gradient(m, x, F);
+        if (o->material.law == PLI_STVK) {
+            exx = 0.5 * (F[0] * F[0] + F[2] * F[2] + F[4] * F[4] - 1.0),
+            eyy = 0.5 * (F[1] * F[1] + F[3] * F[3] + F[5] * F[5] - 1.0);
+            exy = 0.5 * (F[0] * F[1] + F[2] * F[3] + F[4] * F[5]);
+        } else {
+            if (!stretch(F, U, inverse)) continue;
+            exx = U[0] - 1.0, eyy = U[1] - 1.0, exy = U[2];
+        }
+        const double whole = mu * (exx * exx + eyy * eyy + 2.0 * exy * exy) + 0.5 * lambda * (exx + eyy) * (exx + eyy);
+        sum += m->volume * whole;
+    }
+    for (PliIndex e = 0; e < o->bar_count; ++e) {
+        const PliOctreeBar *b = &o->bar[e];
+        const double s = v3_distance(x + 3 * (size_t)b->point[0], x + 3 * (size_t)b->point[1]) / b->length;
+        const double strain = o->material.law == PLI_STVK ? 0.5 * (s * s - 1.0) : s - 1.0;
+        sum += 0.5 * young * b->volume * strain * strain;
+    }
+    for (PliIndex e = 0; e < o->bend_count; ++e) {
+        double value[3];
+        bend_value(&o->bend[e], x, true, value);
+        sum += 0.5 * o->bend[e].k * v3_dot(value, value);
+    }
+    for (PliIndex e = 0; e < o->sample_count; ++e) {
+        double F[9];
+        sample_gradient(&o->sample[e], x, true, F);
+        sum += o->sample[e].volume * pli_elastic_density(o->elastic, F);
+    }
+    return sum;
+}
+
+double pli_octree_critical_step(const PliOctreeOperator *o, bool multirate)
+{
+    double least = INFINITY;
+    for (PliIndex i = 0; i < o->count; ++i) {
+        // coarser levels tick more slowly
+        const int later = multirate ? o->finest - o->tree->cell[o->cell[i]].level : 0;
+        const double step = ldexp(o->step[i], -later);
+        least = step < least ? step : least;
+    }
+    return least;
+}

@@ -1,0 +1,219 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <cmath>
+
+#include "scheme/octree/rig.h"
+
+namespace
+{
+
+// u_c = monomial m of ten, and what the Lame operator makes of it: mu Lap u + (lambda + mu) grad div u.
+double monomial(int m, const double *p)
+{
+    const double b[10] = { 1,           p[0],        p[1],        p[2],        p[0] * p[0],
+                           p[1] * p[1], p[2] * p[2], p[1] * p[2], p[0] * p[2], p[0] * p[1] };
+    return b[m];
+}
+
+void lame_of(int m, int c, double mu, double lambda, double out[3])
+{
+    double second[3][3] = {};
+    if (m >= 4 && m < 7) second[m - 4][m - 4] = 2;
+    if (m == 7) second[1][2] = second[2][1] = 1;
+    if (m == 8) second[0][2] = second[2][0] = 1;
+    if (m == 9) second[0][1] = second[1][0] = 1;
+    for (int i = 0; i < 3; ++i)
+        out[i] = (lambda + mu) * second[c][i] + (i == c ? mu * (second[0][0] + second[1][1] + second[2][2]) : 0.0);
+}
+
+/// Largest error at interior points over all quadratic fields, relative to (lambda + 2 mu) V; -1: there is none. `mixed`: of those next to
+/// a change of level.
+double quadratic_error(OctreeRig &r, PliIndex *interior, PliIndex *mixed)
+{
+    double worst = -1;
+    *interior = *mixed = 0;
+    for (int m = 0; m < 10; ++m)
+        for (int c = 0; c < 3; ++c) {
+            std::vector<double> d(r.values());
+            for (PliIndex i = 0; i < r.op.count + r.op.wall_count; ++i) d[3 * i + c] = monomial(m, r.op.rest + 3 * i);
+            const std::vector<double> f = r.linear(d);
+            double expected[3];
+            lame_of(m, c, r.op.lame.mu, r.op.lame.bulk, expected);
+            for (PliIndex i = 0; i < r.op.count; ++i) {
+                if (!r.is_interior(i)) continue;
+                const double volume = r.tree->volume[r.op.cell[i]],
+                             scale = volume * (r.op.lame.bulk + 2 * r.op.lame.mu);
+                for (int k = 0; k < 3; ++k) {
+                    const double e = std::fabs(f[3 * i + k] - volume * expected[k]) / scale;
+                    if (!(e <= worst)) worst = e;
+                }
+                *interior += m == 0 && c == 0;
+                if (m || c) continue;
+                bool other = false;
+                for (PliIndex n = 0; n < r.active.length[r.op.cell[i]]; ++n)
+                    other = other || r.tree->cell[pli_octree_neighbour(&r.active, r.op.cell[i], n)].level !=
+                                         r.tree->cell[r.op.cell[i]].level;
+                *mixed += other;
+            }
+        }
+    return worst;
+}
+
+TEST(OctreeOperator, ExactOnQuadraticFieldsInsideALevel)
+{
+    OctreeRig r(1, 1, 1, 8, 2);
+    r.start(1);
+    PliIndex interior, mixed;
+    EXPECT_LT(quadratic_error(r, &interior, &mixed), 1e-9);
+    EXPECT_EQ(interior, 216u);
+    EXPECT_EQ(mixed, 0u);
+}
+
+TEST(OctreeOperator, ExactOnQuadraticFieldsAcrossLevels)
+{
+    OctreeRig r(2, 1, 1, 16, 3);
+    r.start(1);
+    r.refine(0.4, 0.5, 0.5, 0.3);
+    PliIndex interior, mixed;
+    EXPECT_LT(quadratic_error(r, &interior, &mixed), 1e-9);
+    EXPECT_GT(mixed, 20u);
+    EXPECT_EQ(r.op.uncorrected, 0u);
+    std::printf("%u interior, %u next to another level, %u points, %u tets, %u membranes, %u bars, %u bends, %u "
+                "samples, %u corrections with %u entries\n",
+                interior, mixed, r.op.count, r.op.tet_count, r.op.membrane_count, r.op.bar_count, r.op.bend_count,
+                r.op.sample_count, r.op.correction_count, r.op.entry_count);
+}
+
+TEST(OctreeOperator, ForcesAreTheGradientOfTheEnergyOnOneLevel)
+{
+    for (int wide = 1; wide <= 3; ++wide) {
+        OctreeRig r(1, wide / 4.0, wide > 1 ? 0.5 : 0.25, 4, 1);
+        r.hold(0);
+        for (PliLaw law : { PLI_COROT, PLI_STVK }) {
+            r.material.law = law;
+            pli_octree_operator_set_material(&r.op, &r.material);
+            uint64_t seed = 5;
+            std::vector<double> x = r.rest();
+            for (PliIndex i = 0; i < 3 * r.op.count; ++i) x[i] += 0.05 * (pli_random_unit(&seed) - 0.5);
+            const std::vector<double> f = r.force(x);
+            double scale = 0;
+            for (double k : f) scale = std::max(scale, std::fabs(k));
+            for (PliIndex i = 0; i < 3 * r.op.count; ++i) {
+                const double e = 1e-6, keep = x[i];
+                x[i] = keep + e;
+                const double up = pli_octree_energy(&r.op, x.data());
+                x[i] = keep - e;
+                const double down = pli_octree_energy(&r.op, x.data());
+                x[i] = keep;
+                EXPECT_NEAR(f[i], -(up - down) / (2 * e), 1e-6 * scale) << wide << " " << i;
+            }
+        }
+    }
+}
+
+TEST(OctreeOperator, LinearOperatorIsTheDerivativeAtRestAndSymmetricOnOneLevel)
+{
+    OctreeRig r(1, 0.75, 0.5, 4, 1);
+    r.hold(0);
+    const size_t n = 3 * r.op.count;
+    std::vector<double> k(n * n);
+    double scale = 0;
+    for (size_t j = 0; j < n; ++j) {
+        std::vector<double> d(r.values()), x = r.rest();
+        d[j] = 1;
+        const std::vector<double> f = r.linear(d);
+        const double e = 1e-6;
+        x[j] += e;
+        const std::vector<double> up = r.force(x);
+        x[j] -= 2 * e;
+        const std::vector<double> down = r.force(x);
+        for (size_t i = 0; i < n; ++i) k[i * n + j] = f[i], scale = std::max(scale, std::fabs(f[i]));
+        for (size_t i = 0; i < n; ++i) EXPECT_NEAR(f[i], (up[i] - down[i]) / (2 * e), 1e-6 * scale);
+    }
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < i; ++j) EXPECT_NEAR(k[i * n + j], k[j * n + i], 1e-12 * scale);
+}
+
+TEST(OctreeOperator, MomentumAndAngularMomentumHoldOnAnySet)
+{
+    for (int seed = 1; seed <= 12; ++seed) {
+        OctreeRig r = seed % 2 ? OctreeRig(2, 1, 0.5, 16, 4) : OctreeRig("meshes/liver_surface.obj", 16, 3);
+        r.random(uint64_t(seed), 10 * seed);
+        uint64_t random = uint64_t(seed);
+        std::vector<double> x = r.rest();
+        const double h = r.tree->size[r.tree->level_count - 1];
+        for (double &k : x) k += 0.1 * h * (pli_random_unit(&random) - 0.5);
+        const std::vector<double> f = r.force(x);
+        double sum[3] = {}, torque[3] = {}, size = 0, arm = 0;
+        for (PliIndex i = 0; i < r.op.count; ++i) {
+            double t[3];
+            v3_cross(t, &x[3 * i], &f[3 * i]);
+            v3_add(torque, torque, t);
+            v3_add(sum, sum, &f[3 * i]);
+            size += v3_norm(&f[3 * i]);
+            arm = std::max(arm, v3_norm(&x[3 * i]));
+        }
+        for (int k = 0; k < 3; ++k) {
+            EXPECT_NEAR(sum[k], 0, 1e-12 * size);
+            EXPECT_NEAR(torque[k], 0, 1e-8 * size * arm) << seed;
+        }
+    }
+}
+
+TEST(OctreeOperator, RigidMotionsAreFreeOfForce)
+{
+    for (int seed = 1; seed <= 6; ++seed) {
+        OctreeRig r = seed % 2 ? OctreeRig(2, 1, 0.5, 16, 4) : OctreeRig("meshes/liver_surface.obj", 16, 3);
+        r.random(uint64_t(seed), 10 * seed);
+        const double c = std::cos(1.0), s = std::sin(1.0);
+        std::vector<double> x = r.rest(), stretched = x;
+        for (PliIndex i = 0; i < r.op.count; ++i) {
+            const double *p = r.op.rest + 3 * i;
+            x[3 * i] = c * p[0] - s * p[1] + 3, x[3 * i + 1] = s * p[0] + c * p[1], x[3 * i + 2] = p[2] - 1;
+            stretched[3 * i] *= 1.01;
+        }
+        const std::vector<double> f = r.force(x), g = r.force(stretched);
+        double worst = 0, scale = 0;
+        for (double k : f) worst = std::max(worst, std::fabs(k));
+        for (double k : g) scale = std::max(scale, std::fabs(k));
+        EXPECT_LT(worst, 1e-9 * scale) << seed;
+    }
+}
+
+TEST(OctreeOperator, PaperOperatorsAreThePrintedOnes)
+{
+    OctreeRig r(1, 1, 1, 8, 3, true);
+    r.start(1);
+    r.random(3, 40);
+    uint64_t seed = 9;
+    std::vector<double> x = r.rest(), f(r.values());
+    for (double &k : x) k += 0.1 * (pli_random_unit(&seed) - 0.5);
+    pli_octree_add_force(&r.op, x.data(), nullptr, f.data());
+    const double mu = r.op.lame.mu, lambda = r.op.lame.bulk;
+    for (PliIndex i = 0; i < r.op.count; ++i) {
+        double lap[3] = {}, radial[3] = {}, total = 0;
+        for (PliIndex j = 0; j < r.op.count; ++j) { // neighbours by brute force
+            const PliOctreeCell &p = r.tree->cell[r.op.cell[i]], &q = r.tree->cell[r.op.cell[j]];
+            bool touch = i != j;
+            for (int a = 0; a < 3; ++a) {
+                const double hp = r.tree->size[p.level], hq = r.tree->size[q.level];
+                touch = touch && p.at[a] * hp < (q.at[a] + 1) * hq + 1e-9 && q.at[a] * hq < (p.at[a] + 1) * hp + 1e-9;
+            }
+            if (!touch) continue;
+            double l[3], d[3];
+            for (int k = 0; k < 3; ++k) {
+                l[k] = r.op.rest[3 * i + k] - r.op.rest[3 * j + k];
+                d[k] = (x[3 * j + k] - r.op.rest[3 * j + k]) - (x[3 * i + k] - r.op.rest[3 * i + k]);
+            }
+            const double length = v3_norm(l);
+            total += length;
+            for (int k = 0; k < 3; ++k)
+                lap[k] += d[k] / length, radial[k] += v3_dot(d, l) / length * l[k] / length / length;
+        }
+        for (int k = 0; k < 3; ++k) {
+            const double a = (mu * 2 / total * lap[k] + (lambda + mu) * 2 / total * radial[k]) / r.material.density;
+            EXPECT_NEAR(f[3 * i + k] / r.op.mass[i], a, 1e-11 * (std::fabs(a) + lambda));
+        }
+    }
+}
+
+} // namespace
