@@ -4,6 +4,7 @@
 
 // A box of particles and its state, for cases and timings.
 
+#include <pliant/stages.h>
 #include <pliant/octree.h>
 
 typedef struct PliOctreeRig {
