@@ -26,8 +26,9 @@ typedef struct PliOctreeDef {
     PliOctreeForces operators;
     double speed_change; ///< m/s a particle may change its speed by in one substep before the step shortens; 0: off
 } PliOctreeDef;
-PLI_API PliOctreeDef pli_octree_default(void);
+PLI_API PliOctreeDef pli_octree_default(void);                              ///< start from it: it fills `base.cookie`
 PLI_API PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err); ///< what can be said without the mesh
+/// Octants inside the closed surface of `def->mesh`. NULL with a sentence in `err`.
 PLI_API PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliError *err);
 
 typedef struct PliOctreeInfo {
@@ -38,7 +39,7 @@ typedef struct PliOctreeInfo {
     PliIndex uncorrected; ///< faces that should be and are not
     double fill;          ///< volume of the mesh over that of the finest cells
 } PliOctreeInfo;
-PLI_API PliOctreeInfo pli_octree_info(const PliBody *body);
+PLI_API PliOctreeInfo pli_octree_info(const PliBody *body); ///< zeros for a body of another scheme
 /// Splits or merges one cell now, with everything that belongs to an event; for tests and studies. False when it may not.
 PLI_API bool pli_octree_event(PliBody *body, const PliState *s, PliIndex cell, bool split);
 

@@ -105,7 +105,7 @@ typedef struct PliOutcome {
     double
         busy; ///< wall time over CPU time of the timed runs; well above 1: something else was running, or threads waited
     double pop_max, hidden_max, energy_drift, energy_loss, momentum_drift; ///< NaN: does not apply
-    double energy_added, energy_removed, energy_forced;        ///< by events, relative to energy_scale
+    double energy_added, energy_removed, energy_forced;                    ///< by events, relative to energy_scale
     uint64_t refined, coarsened, refused, forced;
     size_t bytes;
     uint64_t hash;
