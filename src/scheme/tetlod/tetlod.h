@@ -8,7 +8,7 @@
 #include "scheme/tetlod/activeset.h"
 #include "adapt/criterion.h"
 #include "adapt/governor.h"
-#include "scheme/tetlod/handover.h"
+#include "adapt/handover.h"
 #include "scheme/tetlod/weightfit.h"
 #include "kernel/elastic.h"
 

@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "scheme/tetlod/handover.h"
+#include "adapt/handover.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 extern "C" {
 #include "base/vec.h"
-#include "scheme/tetlod/handover.h"
+#include "adapt/handover.h"
 }
 
 using pliant_test::random_in;
