@@ -19,7 +19,7 @@ needed_packages() {
     local list=(gcc g++ libc6-dev cmake ninja-build python3 libtinyxml2-dev libsuitesparse-dev zlib1g-dev libgtest-dev)
     [[ ! -f $root/src/viewer/CMakeLists.txt ]] || list+=(qtbase5-dev)
     if [[ $(basename "$0") == test.sh ]]; then
-        list+=(python3-meshio clang-format) # reads our meshes independently; the style of the code
+        list+=(python3-meshio clang-format gmsh) # reads our meshes independently; the style of the code; pliant mesh
         [[ ! -f $root/tests/viewer/CMakeLists.txt ]] || list+=(xvfb xauth)
     fi
     printf '%s\n' "${list[@]}"

@@ -30,7 +30,7 @@ PLI_API PliStatus pli_mesh_resize_points(PliMesh *mesh, PliIndex count);
 typedef enum PliCellKind { PLI_EDGE, PLI_TRI, PLI_QUAD, PLI_TET, PLI_HEX } PliCellKind;
 PLI_API PliStatus pli_mesh_resize_cells(PliMesh *mesh, PliCellKind kind, PliIndex count);
 
-/// Reads msh 1/2.x/4.1, vtk, vtu, obj, stl, mesh by content and extension. Refuses with file, line or offset, and cause.
+/// Reads msh 1/2.x/4.1, vtk, vtu, obj, stl, ply, mesh by content and extension. Refuses with file, line or offset, and cause.
 PLI_API PliMesh *pli_mesh_read(const PliHost *host, const char *path, PliError *err);
 PLI_API PliStatus pli_mesh_write_msh(const PliMesh *mesh, const char *path, PliError *err); ///< msh 2.2 ASCII
 PLI_API PliStatus pli_mesh_write_obj(const PliMesh *mesh, const char *path, PliError *err); ///< points and triangles
