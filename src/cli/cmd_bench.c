@@ -11,7 +11,7 @@
 #include "output/table.h"
 
 static const PliBenchCase *const suites[] = {
-    pli_bench_kernel_cases, pli_bench_tetlod_cases, pli_bench_frames_cases, pli_bench_wavelet_cases, NULL,
+    pli_bench_kernel_cases, pli_bench_tetlod_cases, pli_bench_frames_cases, pli_bench_wavelet_cases, pli_bench_meshes_cases, NULL,
 };
 
 // ---- the command ------------------------------------------------------------------------------------------------------

@@ -33,15 +33,16 @@ PliStatus pli_gmsh_find(PliError *err)
 }
 
 /// Runs gmsh in a folder, all it says into a log. @return its exit code, -1: it could not be run
-static int spawn_gmsh(const char *folder, const char *name)
+static int spawn_gmsh(const char *folder, const char *name, const char *task)
 {
     char geo[MAX_NAME], msh[MAX_NAME], log[MAX_NAME];
     snprintf(geo, sizeof geo, "%s/%s.geo", folder, name);
     snprintf(msh, sizeof msh, "%s/%s.msh", folder, name);
     snprintf(log, sizeof log, "%s/%s.log", folder, name);
-    char program[] = "gmsh", three[] = "-3", threads[] = "-nt", one[] = "1", format[] = "-format", kind[] = "msh22",
+    char program[] = "gmsh", what[8], threads[] = "-nt", one[] = "1", format[] = "-format", kind[] = "msh22",
          out[] = "-o";
-    char *const argv[] = { program, three, threads, one, format, kind, out, msh, geo, NULL };
+    char *const argv[] = { program, what, threads, one, format, kind, out, msh, geo, NULL };
+    snprintf(what, sizeof what, "%s", task);
     posix_spawn_file_actions_t files;
     if (posix_spawn_file_actions_init(&files) != 0) return -1;
     pid_t child = 0;
@@ -81,7 +82,7 @@ PliMesh *pli_gmsh_run(const PliHost *host, const char *folder, const char *name,
         return NULL;
     }
     if (pli_file_replace(path, script, strlen(script), err) != PLI_OK) return NULL;
-    const int code = spawn_gmsh(folder, name);
+    const int code = spawn_gmsh(folder, name, "-3");
     snprintf(path, sizeof path, "%s/%s.msh", folder, name);
     PliMesh *m = code == 0 ? pli_mesh_read(host, path, err) : NULL;
     if (m && m->tet_count > 0) return m;
@@ -93,6 +94,16 @@ PliMesh *pli_gmsh_run(const PliHost *host, const char *folder, const char *name,
     first_error(folder, name, why, sizeof why);
     pli_refuse(err, PLI_BAD_MESH, "gmsh made no tetrahedra: %s", why);
     return NULL;
+}
+
+PliStatus pli_gmsh_batch(const char *folder, const char *name, const char *script, PliError *err)
+{
+    char path[MAX_NAME];
+    snprintf(path, sizeof path, "%s/%s.geo", folder, name);
+    const PliStatus status = pli_file_replace(path, script, strlen(script), err);
+    if (status != PLI_OK) return status;
+    return spawn_gmsh(folder, name, "-") == -1 ? pli_refuse(err, PLI_BAD_FILE, "gmsh could not be run, or was stopped")
+                                               : PLI_OK;
 }
 
 PliStatus pli_gmsh_write_stl(const PliMesh *m, const char *folder, const char *name, PliError *err)

@@ -14,6 +14,8 @@ extern "C" {
 PliStatus pli_gmsh_find(PliError *err);
 /// Runs `gmsh -3` on FOLDER/NAME.geo, with what it says in FOLDER/NAME.log. NULL: its own error, in one sentence.
 PliMesh *pli_gmsh_run(const PliHost *host, const char *folder, const char *name, const char *script, PliError *err);
+/// Runs gmsh on a script that saves what it makes itself; some of it may be missing.
+PliStatus pli_gmsh_batch(const char *folder, const char *name, const char *script, PliError *err);
 /// Writes FOLDER/NAME.stl with all digits, for a script to merge.
 PliStatus pli_gmsh_write_stl(const PliMesh *surface, const char *folder, const char *name, PliError *err);
 /// Tetrahedra inside a closed surface whose triangles stay as they are, sizes grown from them. `folder` holds the scratch files.

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "mesher/gmsh.h"
 #include "mesher/remesh.h"
+#include "surface/triangle_tree.h"
 
 PliMesherDef pli_mesher_default(void) { return (PliMesherDef){ .levels = 3, .nodes = 3000, .ratio = 1.8 }; }
 
@@ -65,22 +66,46 @@ static void remove_scratch(const char *folder, const char *name)
         if (snprintf(path, sizeof path, "%s/%s.%s", folder, name, kinds[k]) < (int)sizeof path) remove(path);
 }
 
+/// Largest distance of a middle of a triangle to the surface, over the thickness of the body there, taken as at least `least`.
+/// NaN: no memory.
+static double departure(const PliHost *host, const PliMesh *surface, const double *thickness, const PliMesh *skin,
+                        double least)
+{
+    PliTriangleTree *tree =
+        pli_triangle_tree_create(host, surface->x, surface->point_count, surface->tris, surface->tri_count);
+    if (!tree) return NAN;
+    pli_triangle_tree_refit(tree, surface->x);
+    double worst = 0.0;
+    for (PliIndex t = 0; t < skin->tri_count; ++t) {
+        double p[3] = { 0.0, 0.0, 0.0 }, w[3], square = INFINITY, thin = INFINITY;
+        for (size_t k = 0; k < 3; ++k) v3_madd(p, 1.0 / 3.0, skin->x + 3 * (size_t)skin->tris[3 * (size_t)t + k]);
+        const PliIndex near = pli_triangle_tree_nearest(tree, p, &square, w);
+        for (size_t k = 0; k < 3; ++k) thin = fmin(thin, thickness[surface->tris[3 * (size_t)near + k]]);
+        worst = fmax(worst, sqrt(square) / fmax(thin, least));
+    }
+    pli_triangle_tree_destroy(tree);
+    return worst;
+}
+
 /// Surface, then inside. NULL: this size does not work, and why.
-static PliMesh *try_size(const PliHost *host, const PliMesh *surface, double size, const double *limit,
-                         const char *folder, const char *name, PliError *err)
+static PliMesh *try_size(const PliHost *host, const PliMesh *surface, const double *thickness, double size,
+                         const double *limit, const char *folder, const char *name, PliError *err)
 {
     PliMesh *skin = pli_surface_remesh(host, surface, size, limit);
     if (!skin) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface with sides of %g", size);
         return NULL;
     }
-    double at[3];
+    double at[3], off = 0.0;
     PliMesh *m = NULL;
     const PliIndex crossings = pli_surface_crossings(host, skin, at);
     if (crossings)
         pli_refuse(err, PLI_BAD_MESH,
                    "with sides of %.4g m %u triangles of the surface cut others, the first at (%.4g %.4g %.4g)", size,
                    crossings, at[0], at[1], at[2]);
+    else if (!((off = departure(host, surface, thickness, skin, 0.3 * size)) <= 0.4))
+        pli_refuse(err, PLI_BAD_MESH, "with sides of %.4g m the surface is off by %.2g of the body's thickness", size,
+                   off);
     else
         m = pli_gmsh_fill(host, skin, folder, name, err);
     remove_scratch(folder, name);
@@ -104,12 +129,12 @@ static PliStatus make_level(const PliHost *host, const PliMesh *surface, const P
 {
     char name[32];
     snprintf(name, sizeof name, "gmsh_%d", l);
-    const double coarseness = fmin(pow(def->ratio, def->levels - 1 - l), 2.5);
+    const double coarseness = fmin(pow(def->ratio, def->levels - 1 - l), 2.0);
     double size = wanted;
     for (int attempt = 0; attempt < 7; ++attempt, size *= 0.8) {
         // thin places have finer triangles, on coarse levels less so; never much finer than the level
         limit_sizes(surface, thickness, 1.2 * coarseness * size / wanted, 0.4 * size, limit);
-        PliMesh *m = try_size(host, surface, size, limit, folder, name, err);
+        PliMesh *m = try_size(host, surface, thickness, size, limit, folder, name, err);
         if (!m && err->status != PLI_BAD_MESH) return err->status;
         if (!m) continue;
         if (l > 0 && m->point_count < 1.25 * made->mesh[l - 1]->point_count) {
