@@ -33,6 +33,8 @@ static void print_help(void)
          "6 no memory.");
 }
 
+enum { LARGE_SURFACE = 20000 };
+
 typedef struct Job {
     const char *surface, *out;
     double unit;
@@ -181,7 +183,7 @@ static void model_line(PliText *t, int scheme, int levels)
         pli_text_put(t, "\" skin=\"surface.obj\"/>");
         break;
     case 2: pli_text_put(t, "<FramesModel name=\"model\" filename=\"surface.obj\"/>"); break;
-    default: pli_text_put(t, "<WaveletModel name=\"model\" filename=\"level_0.msh\" skin=\"surface.obj\"/>"); break;
+    default: pli_text_put(t, "<WaveletModel name=\"model\" filename=\"surface.obj\" resolution=\"4\" skin=\"surface.obj\"/>"); break;
     }
 }
 
@@ -207,7 +209,19 @@ static PliStatus write_scene(const char *folder, int scheme, int levels, PliErro
     return status;
 }
 
-static PliStatus write_all(const char *folder, const PliMesh *surface, const PliMade *made, PliError *err)
+/// The surface of tetrahedra, with its own points only.
+static PliStatus write_outside(const PliHost *host, const PliMesh *tets, const char *path, PliError *err)
+{
+    PliSurfaceFacts facts;
+    PliMesh *skin = pli_surface_clean(host, tets, &facts, err); // drops what triangles do not use
+    if (!skin) return err->status;
+    const PliStatus status = pli_mesh_write_obj(skin, path, err);
+    pli_mesh_destroy(skin);
+    return status;
+}
+
+static PliStatus write_all(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
+                           PliError *err)
 {
     char path[1100];
     PliStatus status = PLI_OK;
@@ -216,7 +230,9 @@ static PliStatus write_all(const char *folder, const PliMesh *surface, const Pli
         status = pli_mesh_write_msh(made->mesh[l], path, err);
     }
     snprintf(path, sizeof path, "%s/surface.obj", folder);
-    if (status == PLI_OK) status = pli_mesh_write_obj(surface, path, err);
+    if (status == PLI_OK && surface->tri_count <= LARGE_SURFACE) status = pli_mesh_write_obj(surface, path, err);
+    if (status == PLI_OK && surface->tri_count > LARGE_SURFACE) // a skin that can be drawn and touched in every step
+        status = write_outside(host, made->mesh[made->levels - 1], path, err);
     for (int s = 0; s < 4 && status == PLI_OK; ++s) status = write_scene(folder, s, made->levels, err);
     return status;
 }
@@ -276,7 +292,7 @@ static int work(const Job *job, const char *folder)
     PliMade made = { 0 };
     PliStatus status = pli_folder_make(folder, &err);
     if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->def, folder, &made, &err);
-    if (status == PLI_OK) status = write_all(folder, surface, &made, &err);
+    if (status == PLI_OK) status = write_all(&host, folder, surface, &made, &err);
     if (status == PLI_OK && rename(folder, job->out) != 0)
         status = pli_refuse(&err, PLI_BAD_FILE, "the folder %.300s cannot be made", job->out);
     int code = status == PLI_OK ? PLI_EXIT_OK : pli_cli_report("mesh", &err);

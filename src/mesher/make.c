@@ -131,27 +131,38 @@ static PliStatus make_level(const PliHost *host, const PliMesh *surface, const P
     snprintf(name, sizeof name, "gmsh_%d", l);
     const double coarseness = fmin(pow(def->ratio, def->levels - 1 - l), 2.0);
     double size = wanted;
-    for (int attempt = 0; attempt < 7; ++attempt, size *= 0.8) {
+    int good = 0;
+    for (int attempt = 0; attempt < 9 && good < 3; ++attempt) {
         // thin places have finer triangles, on coarse levels less so; never much finer than the level
         limit_sizes(surface, thickness, 1.2 * coarseness * size / wanted, 0.4 * size, limit);
         PliMesh *m = try_size(host, surface, thickness, size, limit, folder, name, err);
         if (!m && err->status != PLI_BAD_MESH) return err->status;
-        if (!m) continue;
-        if (l > 0 && m->point_count < 1.25 * made->mesh[l - 1]->point_count) {
+        if (m && l > 0 && m->point_count < 1.25 * made->mesh[l - 1]->point_count) {
             pli_refuse(err, PLI_BAD_MESH, "level %d would have %u nodes after %u in level %d", l, m->point_count,
                        made->mesh[l - 1]->point_count, l - 1);
             pli_mesh_destroy(m);
-            continue;
+            m = NULL;
         }
-        made->mesh[l] = m;
-        made->size[l] = size;
-        made->levels = l + 1;
-        return pli_quality_find(host, m, &made->quality[l])
-                   ? PLI_OK
-                   : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to judge %u tetrahedra", m->tet_count);
+        // what works is tried again with nearly the same size while slivers are left, and the best is kept
+        const double tried = size;
+        size *= m ? 0.97 : 0.8;
+        if (!m) continue;
+        PliQuality q;
+        if (!pli_quality_find(host, m, &q)) {
+            pli_mesh_destroy(m);
+            return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to judge the tetrahedra of level %d", l);
+        }
+        if (good++ == 0 || pli_quality_cost(&q) < pli_quality_cost(&made->quality[l])) {
+            pli_mesh_destroy(made->mesh[l]);
+            made->mesh[l] = m, made->quality[l] = q, made->size[l] = tried, made->levels = l + 1;
+        } else {
+            pli_mesh_destroy(m);
+        }
+        if (q.slivers == 0) break;
     }
+    if (good) return PLI_OK;
     const PliError why = *err;
-    return pli_refuse(err, PLI_BAD_MESH, "level %d could not be made in 7 attempts; the last: %.250s", l, why.text);
+    return pli_refuse(err, PLI_BAD_MESH, "level %d could not be made in 9 attempts; the last: %.250s", l, why.text);
 }
 
 static void count_warning(PliLogLevel level, const char *text, void *user)

@@ -36,7 +36,8 @@ PliStatus pli_mesher_make(const PliHost *host, const PliMesh *surface, const Pli
                           PliMade *made, PliError *err);
 void pli_made_free(PliMade *made);
 
-/// Moves inner nodes of poor tetrahedra to where the worst around them is better, and drops nodes no tetrahedron uses.
+/// Moves inner nodes of poor tetrahedra (and outer ones of slivers, within the surface) to where the worst around them is better,
+/// and drops nodes no tetrahedron uses.
 bool pli_mesher_improve(PliMesh *mesh);
 
 #ifdef __cplusplus

@@ -43,6 +43,8 @@ typedef enum PliMeshNeed {
     PLI_NEED_SOLID_OR_SURFACE, ///< tetrahedra, or where there are none triangles and quads
     PLI_NEED_LATTICE           ///< hexahedra and tetrahedra
 } PliMeshNeed;
+/// Says in the report which tetrahedra of a mesh are slivers, where the worst one is and how many steps it costs.
+void pli_note_slivers(PliObject *o, const PliMesh *mesh, const char *which);
 /// Points and cells of a loader or topology; refused where it has none of those needed.
 PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshNeed need, PliError *err); // own_mesh.c
 /// A body is stepped one way only.

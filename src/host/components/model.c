@@ -92,6 +92,7 @@ static PliBody *make_fem(PliObject *o, const PliHost *host, PliError *err)
     if (!mesh) return NULL;
     def.mesh = mesh;
     PliBody *body = pli_fem_create(host, &def, err);
+    if (body) pli_note_slivers(o, mesh, "its mesh");
     // the volume, so that exports have it: points are the coefficients, in the order of the mesh
     if (body && pli_body_dof_count(body) == mesh->point_count)
         pli_set_indices(o, "tetrahedra", mesh->tets, 4 * (size_t)mesh->tet_count);
@@ -161,7 +162,11 @@ static PliBody *make_tetlod(PliObject *o, const PliHost *host, PliError *err)
     def.levels = (const PliMesh *const *)level;
     def.level_count = count;
     PliBody *body = status ? NULL : pli_tetlod_create(host, &def, err);
-    for (int i = 0; i < count; ++i) pli_mesh_destroy(level[i]);
+    for (int i = 0; i < count; ++i) {
+        const char *which = body ? pli_scene_format(o->node->scene, "level %d", i) : NULL;
+        if (which) pli_note_slivers(o, level[i], which);
+        pli_mesh_destroy(level[i]);
+    }
     return body;
 }
 
