@@ -126,15 +126,16 @@ PliStatus pli_gmsh_write_stl(const PliMesh *m, const char *folder, const char *n
     return pli_output_end(&out, PLI_OK);
 }
 
-PliMesh *pli_gmsh_fill(const PliHost *host, const PliMesh *surface, const char *folder, const char *name, PliError *err)
+PliMesh *pli_gmsh_fill(const PliHost *host, const PliMesh *surface, int algorithm, const char *folder, const char *name,
+                       PliError *err)
 {
     if (pli_gmsh_write_stl(surface, folder, name, err) != PLI_OK) return NULL;
     char script[600];
-    // files are merged from the script's folder; Delaunay, then swaps until nothing below the threshold can be helped
+    // files are merged from the script's folder; then swaps until nothing below the threshold can be helped
     snprintf(
         script, sizeof script,
-        "Merge \"%s.stl\";\nSurface Loop(1) = {1};\nVolume(1) = {1};\nMesh.Algorithm3D = 1;\nMesh.Optimize = 1;\n"
+        "Merge \"%s.stl\";\nSurface Loop(1) = {1};\nVolume(1) = {1};\nMesh.Algorithm3D = %d;\nMesh.Optimize = 1;\n"
         "Mesh.OptimizeThreshold = 0.5;\nMesh.MeshSizeExtendFromBoundary = 1;\nMesh.SaveAll = 1;\nMesh.Binary = 0;\n",
-        name);
+        name, algorithm);
     return pli_gmsh_run(host, folder, name, script, err);
 }

@@ -18,8 +18,9 @@ PliMesh *pli_gmsh_run(const PliHost *host, const char *folder, const char *name,
 PliStatus pli_gmsh_batch(const char *folder, const char *name, const char *script, PliError *err);
 /// Writes FOLDER/NAME.stl with all digits, for a script to merge.
 PliStatus pli_gmsh_write_stl(const PliMesh *surface, const char *folder, const char *name, PliError *err);
-/// Tetrahedra inside a closed surface whose triangles stay as they are, sizes grown from them. `folder` holds the scratch files.
-PliMesh *pli_gmsh_fill(const PliHost *host, const PliMesh *surface, const char *folder, const char *name,
+/// Tetrahedra inside a closed surface whose triangles stay as they are, sizes grown from them. `algorithm` is gmsh's number: 1 for
+/// Delaunay, 10 for HXT. `folder` holds the scratch files.
+PliMesh *pli_gmsh_fill(const PliHost *host, const PliMesh *surface, int algorithm, const char *folder, const char *name,
                        PliError *err);
 
 #ifdef __cplusplus

@@ -89,7 +89,7 @@ static double departure(const PliHost *host, const PliMesh *surface, const doubl
 
 /// Surface, then inside. NULL: this size does not work, and why.
 static PliMesh *try_size(const PliHost *host, const PliMesh *surface, const double *thickness, double size,
-                         const double *limit, const char *folder, const char *name, PliError *err)
+                         const double *limit, int algorithm, const char *folder, const char *name, PliError *err)
 {
     PliMesh *skin = pli_surface_remesh(host, surface, size, limit);
     if (!skin) {
@@ -107,7 +107,7 @@ static PliMesh *try_size(const PliHost *host, const PliMesh *surface, const doub
         pli_refuse(err, PLI_BAD_MESH, "with sides of %.4g m the surface is off by %.2g of the body's thickness", size,
                    off);
     else
-        m = pli_gmsh_fill(host, skin, folder, name, err);
+        m = pli_gmsh_fill(host, skin, algorithm, folder, name, err);
     remove_scratch(folder, name);
     pli_mesh_destroy(skin);
     if (!m) return NULL;
@@ -135,7 +135,7 @@ static PliStatus make_level(const PliHost *host, const PliMesh *surface, const P
     for (int attempt = 0; attempt < 9 && good < 3; ++attempt) {
         // thin places have finer triangles, on coarse levels less so; never much finer than the level
         limit_sizes(surface, thickness, 1.2 * coarseness * size / wanted, 0.4 * size, limit);
-        PliMesh *m = try_size(host, surface, thickness, size, limit, folder, name, err);
+        PliMesh *m = try_size(host, surface, thickness, size, limit, good == 1 ? 10 : 1, folder, name, err);
         if (!m && err->status != PLI_BAD_MESH) return err->status;
         if (m && l > 0 && m->point_count < 1.25 * made->mesh[l - 1]->point_count) {
             pli_refuse(err, PLI_BAD_MESH, "level %d would have %u nodes after %u in level %d", l, m->point_count,
@@ -143,9 +143,9 @@ static PliStatus make_level(const PliHost *host, const PliMesh *surface, const P
             pli_mesh_destroy(m);
             m = NULL;
         }
-        // what works is tried again with nearly the same size while slivers are left, and the best is kept
+        // what works is tried again while slivers are left, by another algorithm, then with nearly the same size; the best is kept
         const double tried = size;
-        size *= m ? 0.97 : 0.8;
+        size *= !m ? 0.8 : good == 1 ? 0.97 : 1.0;
         if (!m) continue;
         PliQuality q;
         if (!pli_quality_find(host, m, &q)) {
