@@ -117,7 +117,11 @@ static bool split(Remesh *r, PliIndex side)
     join(r, s + 2, next(side)), join(r, o + 2, next(other));
     join(r, side, o), join(r, other, s);
     r->side_of[m] = s, r->side_of[b] = other, r->side_of[a] = side;
+    // a chord through the body may be far from it: its halves must be shorter than it was, or this would not end
+    double middle[3];
+    v3_copy(middle, point(r, m));
     place(r, m);
+    if (v3_distance(middle, point(r, m)) > 0.4 * v3_distance(point(r, a), point(r, b))) v3_copy(point(r, m), middle);
     return true;
 }
 

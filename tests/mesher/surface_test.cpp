@@ -87,9 +87,11 @@ TEST(SurfaceClean, WeldsPointsOfATriangleSoup)
 
 TEST(SurfaceClean, RefusesWithThePlace)
 {
-    std::vector<PliIndex> open(outward.begin(), outward.end() - 3);
-    open.insert(open.end(), { 0, 1, 1 });
-    EXPECT_NE(clean(make(corners, open).get()).sentence.find("not closed: 3 edges"), std::string::npos);
+    PliHost host = pli_host_default();
+    MeshHandle open(pli_shape_make(&host, PLI_SHAPE_HANDLE, 500));
+    open->tri_count--;
+    EXPECT_NE(clean(open.get()).sentence.find("not closed: 3 edges"), std::string::npos);
+    open->tri_count++;
 
     std::vector<double> x = corners; // a fin on the edge 0-1
     x.insert(x.end(), { 0.5, -1, -1 });

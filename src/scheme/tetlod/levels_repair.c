@@ -96,7 +96,7 @@ static bool reproduce(const Repair *r, PliIndex node, Row *row)
     }
     if (!(scale > 0.0)) return false;
     for (PliIndex i = 0; i < row->count; ++i) {
-        give[i] = 0.1 + r->share[row->node[i]] / total;
+        give[i] = 0.01 + r->share[row->node[i]] / total;
         c[i][0] = 1.0;
         for (int d = 0; d < 3; ++d)
             c[i][1 + d] = (h->x[3 * (size_t)row->node[i] + d] - h->x[3 * (size_t)node + d]) / scale;
@@ -173,7 +173,7 @@ static double lack(const Repair *r, PliIndex node, double mass)
 static double gain_at(const Repair *r, PliIndex finer, PliIndex node, double before, double after)
 {
     return lack(r, node, r->mass[node]) - lack(r, node, r->mass[node] + r->mass[finer] * (after - before)) +
-           0.01 * (fabs(before) - fabs(after));
+           0.001 * (fabs(before) - fabs(after));
 }
 
 static double gain_of(const Repair *r, PliIndex finer, const Row *row)
@@ -224,7 +224,8 @@ static PliIndex find_near(Repair *r, PliIndex node, PliIndex near[MAX_NEAR])
 static PliIndex find_better(const Repair *r, PliIndex node, const PliIndex *near, PliIndex count, int rings, Row *best)
 {
     PliIndex found = PLI_NONE;
-    double best_gain = rings == 1 ? 0.03 : 1e-4;
+    // small steps are worth their time only for what is needed
+    double best_gain = rings == 1 ? 0.03 : r->mass[node] < enough * r->share[node] ? 1e-5 : 0.01;
     for (PliIndex k = 0; k < count; ++k) {
         if (!(r->mass[near[k]] > 0.0)) continue;
         const double needed = (wanted_share * r->share[node] - r->mass[node]) / r->mass[near[k]];
