@@ -19,8 +19,8 @@ needed_packages() {
     local list=(gcc g++ libc6-dev cmake ninja-build python3 libtinyxml2-dev libsuitesparse-dev zlib1g-dev libgtest-dev)
     [[ ! -f $root/src/viewer/CMakeLists.txt ]] || list+=(qtbase5-dev)
     if [[ $(basename "$0") == test.sh ]]; then
-        # reads our meshes independently; the style of the code; reference pages; how others find the library
-        list+=(python3-meshio clang-format clang-tidy doxygen pkg-config)
+        # reads our meshes independently; the style of the code; reference pages; how others find the library; pliant mesh
+        list+=(python3-meshio clang-format clang-tidy doxygen pkg-config gmsh)
         [[ ! -f $root/tests/viewer/CMakeLists.txt ]] || list+=(xvfb xauth)
     fi
     printf '%s\n' "${list[@]}"

@@ -13,6 +13,7 @@
 // A command is its file and one line here.
 static const PliCommand commands[] = {
     { "run", "run a SOFA scene in the embedded host", pli_cmd_run },
+    { "mesh", "make tetrahedral levels of detail from a closed surface", pli_cmd_mesh },
     { "compare", "run every body of a scene alone and say how far off each is and what it costs", pli_cmd_compare },
     { "check", "say what in a scene the embedded host cannot do", pli_cmd_check },
     { "list", "print the components the embedded host knows", pli_cmd_list },

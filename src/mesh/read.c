@@ -29,9 +29,11 @@ static Reader *choose(const PliSource *s, const char *path)
     if (begins(&look, "$MeshFormat") || begins(&look, "$NOD") || begins(&look, "$Comments")) return pli_read_msh;
     if (begins(&look, "# vtk DataFile")) return pli_read_vtk;
     if (begins(&look, "<?xml") || begins(&look, "<VTKFile") || begins(&look, "<!--")) return pli_read_vtu;
+    if (begins(&look, "ply\n") || begins(&look, "ply\r")) return pli_read_ply;
     if (begins(&look, "MeshVersionFormatted")) return pli_read_medit;
     if (has_extension(path, ".stl")) return pli_read_stl;
     if (has_extension(path, ".obj")) return pli_read_obj;
+    if (has_extension(path, ".ply")) return pli_read_ply;
     if (has_extension(path, ".mesh")) return pli_read_medit;
     if (has_extension(path, ".msh")) return pli_read_msh;
     if (has_extension(path, ".vtk")) return pli_read_vtk;
@@ -54,7 +56,7 @@ static PliMesh *parse(PliSource *s)
         s->mark = s->at;
         pli_source_refuse_as(
             s, PLI_UNSUPPORTED,
-            "neither the first bytes nor the extension are those of msh, vtk, vtu, vtp, obj, stl or mesh");
+            "neither the first bytes nor the extension are those of msh, vtk, vtu, vtp, obj, stl, ply or mesh");
     } else if (reader(s, &b)) {
         m = pli_builder_finish(&b);
     }

@@ -11,6 +11,7 @@ bool pli_read_vtk(PliSource *s, PliBuilder *b);
 bool pli_read_vtu(PliSource *s, PliBuilder *b); ///< also .vtp
 bool pli_read_obj(PliSource *s, PliBuilder *b);
 bool pli_read_stl(PliSource *s, PliBuilder *b);
+bool pli_read_ply(PliSource *s, PliBuilder *b);
 bool pli_read_medit(PliSource *s, PliBuilder *b);
 
 /// pli_mesh_read over bytes in memory; `name` gives the extension and stands in messages. For tests and fuzzing.

@@ -47,7 +47,7 @@ typedef struct PliMeshArrays {
 PLI_API PliMesh *pli_mesh_from_arrays(const PliHost *host, const PliMeshArrays *arrays, PliMeshKind kind,
                                       PliError *err);
 
-/// Reads msh 1/2.x/4.1, vtk, vtu, obj, stl, mesh by content and extension. Refuses with file, line or offset, and cause.
+/// Reads msh 1/2.x/4.1, vtk, vtu, obj, stl, ply, mesh by content and extension. Refuses with file, line or offset, and cause.
 PLI_API PliMesh *pli_mesh_read(const PliHost *host, const char *path, PliError *err);
 PLI_API PliStatus pli_mesh_write_msh(const PliMesh *mesh, const char *path, PliError *err); ///< msh 2.2 ASCII
 PLI_API PliStatus pli_mesh_write_obj(const PliMesh *mesh, const char *path, PliError *err); ///< points and triangles

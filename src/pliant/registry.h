@@ -53,6 +53,7 @@ typedef struct PliSource {
     /// Takes what the component publishes. `real` or `index` is NULL, by the kind of the row.
     PliStatus (*publish)(void *user, const PliAttribute *row, const double *real, const PliIndex *index, size_t count,
                          PliError *err);
+    void (*look)(void *user, const PliMesh *mesh, int k); ///< at mesh k once the body is made; NULL: nobody wants to
 } PliSource;
 
 /// What a scheme is made from, besides its definition.

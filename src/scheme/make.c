@@ -157,7 +157,10 @@ PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const P
         pli_body_destroy(body);
         body = NULL;
     }
-    for (int i = 0; i < m.count; ++i) pli_mesh_destroy(m.mesh[i]);
+    for (int i = 0; i < m.count; ++i) {
+        if (body && source->look) source->look(source->user, m.mesh[i], i);
+        pli_mesh_destroy(m.mesh[i]);
+    }
     return body;
 }
 

@@ -268,6 +268,32 @@ inline std::string stl_binary()
     return s;
 }
 
+inline std::string ply(bool binary, bool big)
+{
+    std::string s = "ply\nformat ";
+    s += !binary ? "ascii" : big ? "binary_big_endian" : "binary_little_endian";
+    s += " 1.0\ncomment five points\nelement vertex 5\nproperty float x\nproperty double y\nproperty float z\n"
+         "property uchar red\nelement face 6\nproperty list uchar int vertex_indices\nproperty short flags\n"
+         "element other 1\nproperty list ushort float values\nend_header\n";
+    auto put = [&](auto value) {
+        if (!binary) {
+            s += text("%.9g ", double(value));
+            return;
+        }
+        std::string bytes = raw(value);
+        if (big) bytes.assign(bytes.rbegin(), bytes.rend());
+        s += bytes;
+    };
+    for (auto &p : x) put(float(p[0])), put(double(p[1])), put(float(p[2])), put(uint8_t(200));
+    for (auto &t : tris) {
+        put(uint8_t(3));
+        for (int v : t) put(int32_t(v));
+        put(int16_t(-1));
+    }
+    put(uint16_t(2)), put(1.5f), put(2.5f);
+    return s + (binary ? "" : "\n");
+}
+
 inline std::string medit()
 {
     std::string s = "MeshVersionFormatted 2\n# comment here\nDimension\n3\nVertices\n5\n";
@@ -304,6 +330,9 @@ inline std::vector<Sample> all()
         { "faces.obj", obj(), 5, 6, 0 },
         { "text.stl", stl_text(), 5, 6, 0 },
         { "binary.stl", stl_binary(), 5, 6, 0 },
+        { "text.ply", ply(false, false), 5, 6, 0 },
+        { "little.ply", ply(true, false), 5, 6, 0 },
+        { "big.ply", ply(true, true), 5, 6, 0 },
         { "medit.mesh", medit(), 5, 6, 2 },
     };
 }

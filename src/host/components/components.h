@@ -41,6 +41,8 @@ PliStatus pli_model_fill(PliObject *o, const PliAttributeGroup *group, void *def
 PliMeshArrays pli_object_arrays(PliObject *source); // mesh.c
 /// Points and cells of a loader or topology; refused where it has none of those needed.
 PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshKind kind, PliError *err); // mesh.c
+/// Says in the findings which tetrahedra of a mesh are slivers, where the worst one is and how many steps it costs.
+void pli_note_slivers(PliObject *o, const PliMesh *mesh, const char *which); // slivers.c
 /// A body is stepped one way only.
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.

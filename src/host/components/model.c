@@ -160,6 +160,13 @@ static PliStatus source_publish(void *user, const PliAttribute *row, const doubl
     return status ? pli_refuse(err, status, "no memory for %zu numbers of %s", count, row->name) : PLI_OK;
 }
 
+static void source_look(void *user, const PliMesh *mesh, int k)
+{
+    PliObject *o = user;
+    const char *which = pli_scene_format(o->node->scene, "mesh %d", k);
+    if (which) pli_note_slivers(o, mesh, which);
+}
+
 static PliSource source_of(PliObject *o)
 {
     return (PliSource){ .user = o,
@@ -171,7 +178,8 @@ static PliSource source_of(PliObject *o)
                         .link_count = source_link_count,
                         .linked = source_linked,
                         .own = source_own,
-                        .publish = source_publish };
+                        .publish = source_publish,
+                        .look = source_look };
 }
 
 // ---- publishing ------------------------------------------------------------------------------------------------------------------

@@ -84,12 +84,20 @@ static int blocks_of(PliActiveSet *s, Block out[BLOCKS])
     return (int)(sizeof all / sizeof *all);
 }
 
+static void free_blocks(PliActiveSet *s)
+{
+    Block block[BLOCKS];
+    const int count = blocks_of(s, block);
+    for (int i = 0; i < count; ++i) {
+        pli_free(&s->host, *block[i].array, block[i].count, block[i].size);
+        *block[i].array = NULL;
+    }
+}
+
 void pli_activeset_destroy(PliActiveSet *s)
 {
     if (!s) return;
-    Block block[BLOCKS];
-    const int count = blocks_of(s, block);
-    for (int i = 0; i < count; ++i) pli_free(&s->host, *block[i].array, block[i].count, block[i].size);
+    free_blocks(s);
     PliHost host = s->host;
     PLI_FREE(&host, s, 1);
 }
@@ -123,6 +131,35 @@ static PliStatus size_slots(PliActiveSet *s)
     return status;
 }
 
+static PliStatus allocate_blocks(PliActiveSet *s)
+{
+    Block block[BLOCKS];
+    const int count = blocks_of(s, block);
+    for (int i = 0; i < count; ++i) {
+        *block[i].array = pli_alloc(&s->host, block[i].count, block[i].size);
+        if (!*block[i].array) return PLI_OUT_OF_MEMORY;
+    }
+    return PLI_OK;
+}
+
+/// True when the set that was just made fails because an active node carries no mass: which one, and where.
+static bool refuse_light_node(const PliActiveSet *s, PliError *err)
+{
+    const PliLevels *h = s->h;
+    for (PliIndex p = 0; p < h->point_count; ++p) {
+        if (s->state[p] != PLI_ACTIVE || s->mass[p] > 0) continue;
+        const double *x = h->x + 3 * (size_t)p;
+        const int l = h->level[p];
+        pli_refuse(err, PLI_BAD_MESH,
+                   "tetlod: level %d: node %u at (%.4g %.4g %.4g) would carry no mass: level %d has nothing near it; "
+                   "make the levels "
+                   "with pliant mesh, or leave level %d out",
+                   l, p - h->point_first[l], x[0], x[1], x[2], l + 1, l);
+        return true;
+    }
+    return false;
+}
+
 PliActiveSet *pli_activeset_create(const PliHost *host, const PliLevels *levels, const PliActiveSetDef *def,
                                    PliError *err)
 {
@@ -136,34 +173,34 @@ PliActiveSet *pli_activeset_create(const PliHost *host, const PliLevels *levels,
         return NULL;
     }
     PliActiveSet *s = PLI_NEW(host, 1, PliActiveSet);
-    if (!s) goto no_memory;
-    s->host = *host;
-    s->h = levels;
-    s->def = *def;
-    s->revision = 1;
-    // rows of uniform sets average 3 entries a level and those of mixed sets half as much again; small bodies have the longest rows
-    s->entry_capacity = (size_t)levels->point_count * (16 + 8 * (size_t)levels->level_count) + (1 << 16);
-    s->cycle_capacity = levels->point_count / 4 + PLI_CYCLE_MAX;
-    Block block[BLOCKS];
-    const int count = blocks_of(s, block);
-    for (int i = 0; i < count; ++i) {
-        *block[i].array = pli_alloc(host, block[i].count, block[i].size);
-        if (!*block[i].array) goto no_memory;
+    PliStatus status = s ? PLI_OVER_CAPACITY : PLI_OUT_OF_MEMORY;
+    bool named = false;
+    if (s) {
+        s->host = *host;
+        s->h = levels;
+        s->def = *def;
+        s->revision = 1;
+        s->cycle_capacity = levels->point_count / 4 + PLI_CYCLE_MAX;
     }
-    PliStatus status = size_slots(s);
-    if (status == PLI_OK) status = pli_activeset_reset(s, def->start_level);
-    if (status == PLI_OUT_OF_MEMORY) goto no_memory;
-    if (status != PLI_OK) {
+    // rows of uniform sets average 3 entries a level and those of mixed sets half as much again; small bodies have the longest rows,
+    // and repaired levels longer ones still
+    for (size_t wider = levels->wide_count ? 4 : 1; wider <= 16 && status == PLI_OVER_CAPACITY; wider *= 2) {
+        free_blocks(s);
+        s->entry_capacity = wider * ((size_t)levels->point_count * (16 + 8 * (size_t)levels->level_count) + (1 << 16));
+        status = allocate_blocks(s);
+        if (status == PLI_OK) status = size_slots(s);
+        if (status == PLI_OK) status = pli_activeset_reset(s, def->start_level);
+        if (status == PLI_OVER_CAPACITY && (named = refuse_light_node(s, err))) break;
+    }
+    if (status == PLI_OK) return s;
+    if (status == PLI_OUT_OF_MEMORY)
+        pli_refuse(err, status, "tetlod: no memory for the active set of %u nodes", levels->point_count);
+    else if (!named)
         pli_refuse(err, PLI_BAD_MESH,
-                   "tetlod: the levels do not fit together: a coarse node would carry no mass, or %u nodes depend on "
-                   "each other",
-                   s->largest_component);
-        pli_activeset_destroy(s);
-        return NULL;
-    }
-    return s;
-no_memory:
-    pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for the active set of %u nodes", levels->point_count);
+                   "tetlod: the levels do not fit together: coarse nodes follow too many finer ones for the memory of "
+                   "%u nodes; "
+                   "leave a level out, or make the levels with pliant mesh",
+                   levels->point_count);
     pli_activeset_destroy(s);
     return NULL;
 }

@@ -9,7 +9,7 @@
 // for); the others are dropped when they change and made again on demand. Masses are a flow of whole units: every passive node
 // passes what reaches it on to the nodes it follows, so m_a = sum_k W_ka m_k over the finest nodes without any row of theirs.
 //
-// A passive node follows the four corners of a tetrahedron one level up or down, which may be passive themselves. Because the meshes
+// A passive node follows the corners of a tetrahedron one level up or down (more nodes where levels were repaired), which may be passive themselves. Because the meshes
 // are not nested, small cycles are common (two to five nodes in most sets). Such nodes are tied into a cycle: solved together, they
 // follow nodes outside their cycle only, and everything else sees a graph without cycles. Sweeping over stale values instead, as the
 // paper does, leaves an error that depends on the storage order.
@@ -140,17 +140,13 @@ PliRows pli_activeset_rows(PliActiveSet *set);
 static inline PliIndex pli_activeset_sources(const PliActiveSet *set, PliIndex node, const PliIndex **source,
                                              const double **weight)
 {
-    const PliLevels *h = set->h;
     const PliIndex k = set->cycle[node];
     if (k != PLI_NONE) {
         *source = set->cycle_source + (size_t)PLI_CYCLE_ROW * k;
         *weight = set->cycle_weight + (size_t)PLI_CYCLE_ROW * k;
         return set->cycle_size[k];
     }
-    const bool below = set->state[node] == PLI_BELOW;
-    *source = h->tets + 4 * (size_t)(below ? h->up[node] : h->down[node]);
-    *weight = (below ? h->up_weight : h->down_weight) + 4 * (size_t)node;
-    return 4;
+    return pli_levels_sources(set->h, node, set->state[node] == PLI_BELOW, source, weight);
 }
 /// The rows as they are: only valid ones mean something.
 static inline PliRows pli_activeset_valid_rows(const PliActiveSet *set)

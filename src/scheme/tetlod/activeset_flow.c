@@ -76,7 +76,7 @@ static void settle(PliActiveSet *s)
 
 static void suspect(PliActiveSet *s, PliIndex node) { s->suspect[s->suspect_count++] = node; }
 
-/// Members of a cycle follow their own four nodes again; they are looked at once more at the end of the stage.
+/// Members of a cycle follow their own nodes again; they are looked at once more at the end of the stage.
 static void untie(PliActiveSet *s, PliIndex node)
 {
     PliIndex k = s->cycle[node];
@@ -140,10 +140,10 @@ static bool tie(PliActiveSet *s, PliIndex *node, PliIndex n)
     memset(s->dense, 0, n * width * sizeof *s->dense);
     PliIndex outside[PLI_CYCLE_ROW], outsiders = 0;
     for (PliIndex i = 0; i < n; ++i) {
-        (void)pli_activeset_sources(s, node[i], &from, &w);
+        const PliIndex follows = pli_activeset_sources(s, node[i], &from, &w);
         s->dense[i * width + i] += 1.0;
         s->dense[i * width + n + i] = 1.0;
-        for (int c = 0; c < 4; ++c) {
+        for (PliIndex c = 0; c < follows; ++c) {
             if (w[c] == 0.0) continue;
             const PliIndex j = find_in(node, n, from[c]);
             if (j != PLI_NONE) {
@@ -163,8 +163,9 @@ static bool tie(PliActiveSet *s, PliIndex *node, PliIndex n)
         memset(row, 0, outsiders * sizeof *row);
         memcpy(s->cycle_source + (size_t)PLI_CYCLE_ROW * k, outside, outsiders * sizeof *outside);
         for (PliIndex j = 0; j < n; ++j) {
-            (void)pli_activeset_sources(s, node[j], &from, &w); // still its own four: no member is tied yet
-            for (int c = 0; c < 4; ++c) {
+            // still its own: no member is tied yet
+            const PliIndex follows = pli_activeset_sources(s, node[j], &from, &w);
+            for (PliIndex c = 0; c < follows; ++c) {
                 const PliIndex at = w[c] == 0.0 ? PLI_NONE : find_in(outside, outsiders, from[c]);
                 if (at != PLI_NONE) row[at] += s->dense[i * width + n + j] * w[c];
             }
@@ -199,12 +200,10 @@ static void component_found(PliActiveSet *s, PliIndex n)
     if (!tie(s, s->component, n)) s->is_damaged = true;
 }
 
-/// The four nodes a node follows by itself, tied or not.
-static const PliIndex *own_sources(const PliActiveSet *s, PliIndex node, const double **w)
+/// The nodes a node follows by itself, tied or not.
+static PliIndex own_sources(const PliActiveSet *s, PliIndex node, const PliIndex **from, const double **w)
 {
-    const bool below = s->state[node] == PLI_BELOW;
-    *w = (below ? s->h->up_weight : s->h->down_weight) + 4 * (size_t)node;
-    return s->h->tets + 4 * (size_t)(below ? s->h->up[node] : s->h->down[node]);
+    return pli_levels_sources(s->h, node, s->state[node] == PLI_BELOW, from, w);
 }
 
 /// Tarjan's strongly connected components without recursion. A node was visited in this round when its order is above `before`.
@@ -217,9 +216,9 @@ static void search_cycles(PliActiveSet *s, PliIndex root, uint32_t before)
     s->stack[stacked++] = root, s->on_stack[root] = 1;
     for (;;) {
         const PliIndex node = s->frame_node[depth];
-        if (s->frame_corner[depth] < 4) {
-            const double *w;
-            const PliIndex *from = own_sources(s, node, &w);
+        const double *w;
+        const PliIndex *from;
+        if (s->frame_corner[depth] < own_sources(s, node, &from, &w)) {
             const int c = s->frame_corner[depth]++;
             const PliIndex to = from[c];
             if (w[c] == 0.0 || s->state[to] == PLI_ACTIVE) continue;

@@ -274,12 +274,13 @@ static void visit_users(PliLevels *h, bool fill)
 {
     for (PliIndex p = 0; p < h->point_count; ++p)
         for (int side = 0; side < 2; ++side) {
-            const PliIndex tet = side ? h->down[p] : h->up[p];
-            if (tet == PLI_NONE) continue;
-            const double *w = (side ? h->down_weight : h->up_weight) + 4 * (size_t)p;
-            for (int c = 0; c < 4; ++c) {
+            if ((side ? h->down[p] : h->up[p]) == PLI_NONE) continue;
+            const PliIndex *from;
+            const double *w;
+            const PliIndex n = pli_levels_sources(h, p, !side, &from, &w);
+            for (PliIndex c = 0; c < n; ++c) {
                 if (w[c] == 0.0) continue;
-                const PliIndex q = h->tets[4 * (size_t)tet + c];
+                const PliIndex q = from[c];
                 if (fill)
                     h->user[h->user_first[q]++] = p;
                 else
@@ -294,14 +295,20 @@ static PliStatus find_containers(PliLevels *h)
     h->down = PLI_NEW(&h->host, h->point_count, PliIndex);
     h->up_weight = PLI_NEW(&h->host, 4 * (size_t)h->point_count, double);
     h->down_weight = PLI_NEW(&h->host, 4 * (size_t)h->point_count, double);
-    h->user_first = PLI_NEW(&h->host, (size_t)h->point_count + 1, PliIndex);
-    if (!h->up || !h->down || !h->up_weight || !h->down_weight || !h->user_first) return PLI_OUT_OF_MEMORY;
+    if (!h->up || !h->down || !h->up_weight || !h->down_weight) return PLI_OUT_OF_MEMORY;
     for (PliIndex p = 0; p < h->point_count; ++p) h->up[p] = h->down[p] = PLI_NONE;
     for (int l = 0; l + 1 < h->level_count; ++l) {
         PliStatus status = locate_level(h, l + 1, l, h->up, h->up_weight);
         if (status == PLI_OK) status = locate_level(h, l, l + 1, h->down, h->down_weight);
         if (status != PLI_OK) return status;
     }
+    return PLI_OK;
+}
+
+static PliStatus find_users(PliLevels *h)
+{
+    h->user_first = PLI_NEW(&h->host, (size_t)h->point_count + 1, PliIndex);
+    if (!h->user_first) return PLI_OUT_OF_MEMORY;
     visit_users(h, false);
     for (PliIndex p = 0; p < h->point_count; ++p) h->user_first[p + 1] += h->user_first[p];
     const PliIndex total = h->user_first[h->point_count];
@@ -395,6 +402,9 @@ void pli_levels_arrays(PliLevels *h, PliLevelsArray out[PLI_LEVELS_ARRAYS])
         LIST(down, n),
         LIST(up_weight, 4 * n),
         LIST(down_weight, 4 * n),
+        LIST(wide_first, (size_t)h->wide_count + 1),
+        LIST(wide_node, h->wide_first ? h->wide_first[h->wide_count] : 0),
+        LIST(wide_weight, h->wide_first ? h->wide_first[h->wide_count] : 0),
         LIST(user_first, n + 1),
         LIST(user, h->user_first ? h->user_first[n] : 0),
         LIST(adjacent_first, n + 1),
@@ -431,6 +441,8 @@ static PliStatus build(PliLevels *h, const PliMesh *const *meshes, PliError *err
     if (status == PLI_OK) status = find_containers(h);
     if (status == PLI_OK) status = find_adjacency(h);
     if (status == PLI_OK) status = pli_levels_overlap(h, err);
+    if (status == PLI_OK) status = pli_levels_repair(h, err);
+    if (status == PLI_OK) status = find_users(h);
     if (status == PLI_OUT_OF_MEMORY)
         pli_refuse(err, status, "tetlod: no memory for a hierarchy of %u nodes", h->point_count);
     return status;

@@ -30,11 +30,15 @@ typedef struct PliLevels {
     PliIndex *tets;      ///< [tet_count, 4], node numbers
     double *tet_volume;  ///< m3, geometric
 
-    PliIndex *parent;                ///< nearest node one level coarser, PLI_NONE on level 0
-    PliIndex *child_first, *child;   ///< every node above the finest level has at least one child
-    PliIndex *up, *down;             ///< tetrahedron that contains the node one level coarser / finer, or PLI_NONE
-    double *up_weight, *down_weight; ///< [point_count, 4], barycentric, extrapolated outside; exact zeros are not used
-    PliIndex *user_first, *user;     ///< nodes whose up or down tetrahedron uses this node with a non-zero weight
+    PliIndex *parent;              ///< nearest node one level coarser, PLI_NONE on level 0
+    PliIndex *child_first, *child; ///< every node above the finest level has at least one child
+    /// Tetrahedron that contains the node one level coarser / finer, or PLI_NONE; from tet_count on: a wide row (see repair).
+    PliIndex *up, *down;
+    double *up_weight, *down_weight;  ///< [point_count, 4], barycentric, extrapolated outside; exact zeros are not used
+    PliIndex *wide_first, *wide_node; ///< rows of nodes that follow more than four, [wide_count + 1] and their nodes
+    double *wide_weight;
+    PliIndex wide_count;
+    PliIndex *user_first, *user;         ///< nodes that follow this one, up or down, with a non-zero weight
     PliIndex *adjacent_first, *adjacent; ///< nodes of the same level joined by an edge of the *finest* mesh below them
     PliIndex *star_first, *star;         ///< tetrahedra of its own mesh around a node
     PliIndex *edge;                      ///< edges of the finest mesh, [edge_count, 2]
@@ -47,10 +51,11 @@ typedef struct PliLevels {
     int64_t *cover_share;          ///< ... and how much of its share each of them holds, units
     int64_t *point_share;          ///< lumped volume of the finest nodes (0 elsewhere), units
 
-    PliIndex stolen;     ///< coarse nodes that had no nearest finer node and were given one
-    PliIndex empty_tets; ///< coarse tetrahedra no finer one overlaps; they stand for nothing
-    double worst_weight; ///< most negative extrapolated weight
-    uint64_t hash;       ///< of the meshes, key of the cache
+    PliIndex stolen;         ///< coarse nodes that had no nearest finer node and were given one
+    PliIndex empty_tets;     ///< coarse tetrahedra no finer one overlaps; they stand for nothing
+    PliIndex repaired_nodes; ///< coarse nodes that would have carried no mass
+    double worst_weight;     ///< most negative extrapolated weight
+    uint64_t hash;           ///< of the meshes, key of the cache
 } PliLevels;
 
 /// Refuses meshes that are not levels of one body with one clear sentence. Copies everything.
@@ -62,18 +67,36 @@ void pli_levels_destroy(PliLevels *levels); ///< NULL is fine
 /// Whole-structure check, for tests: tree, weights, adjacency, shares.
 bool pli_levels_is_valid(const PliLevels *levels, PliError *err);
 
+/// The nodes one level coarser (`up`) or finer that a node follows when it is not active, and how many.
+static inline PliIndex pli_levels_sources(const PliLevels *h, PliIndex node, bool up, const PliIndex **source,
+                                          const double **weight)
+{
+    const PliIndex in = up ? h->up[node] : h->down[node];
+    if (in < h->tet_count) {
+        *source = h->tets + 4 * (size_t)in;
+        *weight = (up ? h->up_weight : h->down_weight) + 4 * (size_t)node;
+        return 4;
+    }
+    const PliIndex first = h->wide_first[in - h->tet_count];
+    *source = h->wide_node + first;
+    *weight = h->wide_weight + first;
+    return h->wide_first[in - h->tet_count + 1] - first;
+}
+
 // ---- parts, each in its own file -----------------------------------------------------------------------------------
 
 /// Volume common to two tetrahedra with corners a, b of shape [4, 3], both of positive volume.
 double pli_tet_overlap(const double a[12], const double b[12]);
 /// Fills tet_share, cover_first, cover, cover_share and point_share.
 PliStatus pli_levels_overlap(PliLevels *levels, PliError *err);
+/// Gives coarse nodes that would carry no mass their share, and says so in the log; where that fails, names level, node and place.
+PliStatus pli_levels_repair(PliLevels *levels, PliError *err);
 /// The arrays of the structure, for freeing and for the cache. Counts are only known once the arrays exist.
 typedef struct PliLevelsArray {
     void **array;
     size_t count, size;
 } PliLevelsArray;
-enum { PLI_LEVELS_ARRAYS = 25 };
+enum { PLI_LEVELS_ARRAYS = 28 };
 void pli_levels_arrays(PliLevels *levels, PliLevelsArray out[PLI_LEVELS_ARRAYS]);
 /// Cache: a binary file of this build's byte order, refused (false) unless version, hash, sizes and checksum all match.
 bool pli_levels_read_cache(PliLevels *levels, const char *path);

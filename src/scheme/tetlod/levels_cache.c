@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "scheme/tetlod/levels.h"
 
-enum { CACHE_VERSION = 1, MAX_PATH = 1024 };
+enum { CACHE_VERSION = 2, MAX_PATH = 1024 };
 
 typedef struct Header {
     char magic[8];
@@ -15,7 +15,7 @@ typedef struct Header {
     uint64_t hash;
     int32_t level_count;
     PliIndex edge_count, stolen, empty_tets;
-    PliIndex user_count, adjacent_count, cover_count, unused;
+    PliIndex user_count, adjacent_count, cover_count, wide_count, wide_entries, repaired_nodes;
     PliIndex point_first[PLI_MAX_LEVELS + 1], tet_first[PLI_MAX_LEVELS + 1];
     double volume, level_volume[PLI_MAX_LEVELS], unit, worst_weight;
     uint64_t checksum; ///< of the header with 0 here, then of the arrays
@@ -32,6 +32,8 @@ static Header header_of(PliLevels *h)
     out.edge_count = h->edge_count, out.stolen = h->stolen, out.empty_tets = h->empty_tets;
     out.user_count = h->user_first[h->point_count], out.adjacent_count = h->adjacent_first[h->point_count];
     out.cover_count = h->cover_first[h->tet_count];
+    out.wide_count = h->wide_count, out.wide_entries = h->wide_first[h->wide_count];
+    out.repaired_nodes = h->repaired_nodes;
     memcpy(out.point_first, h->point_first, sizeof out.point_first);
     memcpy(out.tet_first, h->tet_first, sizeof out.tet_first);
     memcpy(out.level_volume, h->level_volume, sizeof out.level_volume);
@@ -88,17 +90,18 @@ bool pli_levels_read_cache(PliLevels *h, const char *path)
     if (ok) {
         // counts decide what is allocated: they must account for the file's length exactly
         PliLevels counts = *h;
-        counts.edge_count = header.edge_count;
+        counts.edge_count = header.edge_count, counts.wide_count = header.wide_count;
         PliLevelsArray arrays[PLI_LEVELS_ARRAYS];
-        pli_levels_arrays(&counts, arrays); // the three lists of unknown length count 0 here
-        uint64_t bytes =
-            sizeof header + 4ull * header.user_count + 4ull * header.adjacent_count + 12ull * header.cover_count;
+        pli_levels_arrays(&counts, arrays); // the lists of unknown length count 0 here
+        uint64_t bytes = sizeof header + 4ull * header.user_count + 4ull * header.adjacent_count +
+                         12ull * header.cover_count + 12ull * header.wide_entries;
         for (int i = 0; i < PLI_LEVELS_ARRAYS; ++i) bytes += (uint64_t)arrays[i].count * arrays[i].size;
         ok = fseek(f, 0, SEEK_END) == 0 && ftell(f) >= 0 && (uint64_t)ftell(f) == bytes &&
              fseek(f, (long)sizeof header, SEEK_SET) == 0;
     }
     if (ok) {
         h->edge_count = header.edge_count, h->stolen = header.stolen, h->empty_tets = header.empty_tets;
+        h->wide_count = header.wide_count, h->repaired_nodes = header.repaired_nodes;
         h->volume = header.volume, h->unit = header.unit, h->worst_weight = header.worst_weight;
         memcpy(h->level_volume, header.level_volume, sizeof header.level_volume);
     }
@@ -111,7 +114,9 @@ bool pli_levels_read_cache(PliLevels *h, const char *path)
         const PliIndex users = h->user_first ? h->user_first[h->point_count] : header.user_count;
         const PliIndex adjacent = h->adjacent_first ? h->adjacent_first[h->point_count] : header.adjacent_count;
         const PliIndex covers = h->cover_first ? h->cover_first[h->tet_count] : header.cover_count;
-        ok = ok && users == header.user_count && adjacent == header.adjacent_count && covers == header.cover_count;
+        const PliIndex wide = h->wide_first ? h->wide_first[h->wide_count] : header.wide_entries;
+        ok = ok && users == header.user_count && adjacent == header.adjacent_count && covers == header.cover_count &&
+             wide == header.wide_entries;
         if (!ok && block) { // its count may not be trusted any more: free it here
             pli_free(&h->host, block, arrays[i].count, arrays[i].size);
             *arrays[i].array = NULL;
@@ -129,7 +134,7 @@ bool pli_levels_read_cache(PliLevels *h, const char *path)
         if (*arrays[i].array) pli_free(&h->host, *arrays[i].array, arrays[i].count, arrays[i].size);
         *arrays[i].array = NULL;
     }
-    h->edge_count = h->stolen = h->empty_tets = 0;
+    h->edge_count = h->stolen = h->empty_tets = h->wide_count = h->repaired_nodes = 0;
     memset(h->level_volume, 0, sizeof h->level_volume);
     h->worst_weight = 0.0;
     return false;

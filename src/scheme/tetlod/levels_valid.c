@@ -35,13 +35,15 @@ static bool weights_are_valid(const PliLevels *h, PliError *err)
             const int other = h->level[p] + (side ? 1 : -1);
             CHECK((tet != PLI_NONE) == (other >= 0 && other < h->level_count), "node %u: container %u", p, tet);
             if (tet == PLI_NONE) continue;
-            CHECK(tet >= h->tet_first[other] && tet < h->tet_first[other + 1],
-                  "node %u: container %u is of another level", p, tet);
-            const double *w = (side ? h->down_weight : h->up_weight) + 4 * (size_t)p;
+            CHECK(tet < h->tet_count + h->wide_count, "node %u: there is no row %u", p, tet - h->tet_count);
+            const PliIndex *from;
+            const double *w;
+            const PliIndex n = pli_levels_sources(h, p, !side, &from, &w);
             double sum = 0.0, x[3] = { 0.0, 0.0, 0.0 };
-            for (int c = 0; c < 4; ++c) {
+            for (PliIndex c = 0; c < n; ++c) {
+                CHECK(h->level[from[c]] == other, "node %u follows node %u of another level", p, from[c]);
                 sum += w[c];
-                v3_madd(x, w[c], h->x + 3 * (size_t)h->tets[4 * (size_t)tet + c]);
+                v3_madd(x, w[c], h->x + 3 * (size_t)from[c]);
             }
             const double off = v3_distance(x, h->x + 3 * (size_t)p);
             CHECK(fabs(sum - 1.0) < 1e-12 && off < 1e-9 * h->size[p], "node %u: weights sum to %g and miss it by %g", p,

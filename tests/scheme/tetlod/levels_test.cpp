@@ -250,4 +250,63 @@ TEST(LevelsCache, SameBitsAndRefusedWhenAnythingDiffers)
     std::remove(path.c_str());
 }
 
+/// Both meshes are of one cube, but the coarse one has its nodes crowded into a corner where the finer one has none.
+std::vector<MeshHandle> crowded(double power)
+{
+    std::vector<MeshHandle> meshes;
+    meshes.push_back(box_mesh(4, 4, 4, 1, 1, 1, 0));
+    for (PliIndex i = 0; i < 3 * meshes[0]->point_count; ++i) meshes[0]->x[i] = std::pow(meshes[0]->x[i], power);
+    meshes.push_back(box_mesh(6, 6, 6));
+    return meshes;
+}
+
+TEST(LevelsRepair, GivesEveryCoarseNodeMassAndKeepsAffineFields)
+{
+    static std::string said;
+    said.clear();
+    PliHost host = pli_host_default();
+    host.log = [](PliLogLevel, const char *text, void *) { said += text; };
+    const std::vector<MeshHandle> meshes = crowded(2.5);
+    const PliMesh *list[] = { meshes[0].get(), meshes[1].get() };
+    PliError err{};
+    LevelsHandle h(pli_levels_create(&host, list, 2, nullptr, &err));
+    ASSERT_TRUE(h) << err.text;
+    EXPECT_GT(h->repaired_nodes, 0u);
+    EXPECT_GT(h->wide_count, 0u);
+    EXPECT_NE(said.find("level 0 does not quite fit level 1"), std::string::npos) << said;
+    EXPECT_TRUE(pli_levels_is_valid(h.get(), &err)) << err.text; // weights sum to one and reproduce positions
+    std::vector<double> mass(h->point_count), share(h->point_count);
+    for (PliIndex t = 0; t < h->tet_first[1]; ++t)
+        for (int c = 0; c < 4; ++c) share[h->tets[4 * t + c]] += 0.25 * double(h->tet_share[t]);
+    double total = 0;
+    for (PliIndex p = h->finest_first; p < h->point_count; ++p) {
+        const PliIndex *from;
+        const double *w;
+        const PliIndex n = pli_levels_sources(h.get(), p, true, &from, &w);
+        for (PliIndex k = 0; k < n; ++k) mass[from[k]] += w[k] * double(h->point_share[p]);
+        total += double(h->point_share[p]);
+    }
+    double sum = 0;
+    for (PliIndex p = 0; p < h->finest_first; ++p) {
+        EXPECT_GT(mass[p], 0.019 * share[p]) << "node " << p;
+        sum += mass[p];
+    }
+    EXPECT_NEAR(sum / total, 1.0, 1e-12);
+}
+
+TEST(LevelsRepair, NamesLevelNodeAndPlaceWhereItCannot)
+{
+    // ten nodes a side crowded between two of a finer mesh: two nodes cannot carry hundreds
+    std::vector<MeshHandle> meshes;
+    meshes.push_back(box_mesh(12, 3, 3, 1, 1, 1, 0));
+    for (PliIndex i = 0; i < meshes[0]->point_count; ++i)
+        if (double *x = meshes[0]->x + 3 * i; *x < 0.99) *x *= 0.05;
+    meshes.push_back(box_mesh(7, 5, 5));
+    PliError err{};
+    ASSERT_FALSE(make_levels(meshes, &err));
+    const std::string text = err.text;
+    EXPECT_NE(text.find("level 0: node "), std::string::npos) << text;
+    EXPECT_NE(text.find("pliant mesh"), std::string::npos) << text;
+}
+
 } // namespace

@@ -1,0 +1,141 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "mesher/gmsh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mesh/output.h"
+#include "output/file.h"
+
+extern char **environ;
+enum { MAX_NAME = 1100 };
+
+PliStatus pli_gmsh_find(PliError *err)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        const size_t length = strcspn(path, ":");
+        char name[MAX_NAME];
+        if (length && snprintf(name, sizeof name, "%.*s/gmsh", (int)length, path) < (int)sizeof name &&
+            access(name, X_OK) == 0)
+            return PLI_OK;
+        path += length + (path[length] == ':');
+    }
+    return pli_refuse(err, PLI_BAD_FILE,
+                      "the program gmsh is not on the PATH: install it (Debian: apt-get install gmsh)");
+}
+
+/// Runs gmsh in a folder, all it says into a log. @return its exit code, -1: it could not be run
+static int spawn_gmsh(const char *folder, const char *name, const char *task)
+{
+    char geo[MAX_NAME], msh[MAX_NAME], log[MAX_NAME];
+    snprintf(geo, sizeof geo, "%s/%s.geo", folder, name);
+    snprintf(msh, sizeof msh, "%s/%s.msh", folder, name);
+    snprintf(log, sizeof log, "%s/%s.log", folder, name);
+    char program[] = "gmsh", what[8], threads[] = "-nt", one[] = "1", format[] = "-format", kind[] = "msh22",
+         out[] = "-o";
+    char *const argv[] = { program, what, threads, one, format, kind, out, msh, geo, NULL };
+    snprintf(what, sizeof what, "%s", task);
+    posix_spawn_file_actions_t files;
+    if (posix_spawn_file_actions_init(&files) != 0) return -1;
+    pid_t child = 0;
+    int status = -1;
+    bool ok = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0) == 0 &&
+              posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0644) == 0 &&
+              posix_spawn_file_actions_adddup2(&files, 1, 2) == 0 &&
+              posix_spawnp(&child, program, &files, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    while (ok && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return ok && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// The first line of the log that names an error.
+static void first_error(const char *folder, const char *name, char *out, size_t size)
+{
+    char path[MAX_NAME], line[400];
+    snprintf(path, sizeof path, "%s/%s.log", folder, name);
+    snprintf(out, size, "it said nothing");
+    FILE *log = fopen(path, "r");
+    while (log && fgets(line, sizeof line, log)) {
+        if (strncmp(line, "Error", 5) != 0) continue;
+        const char *text = strchr(line, ':');
+        text = text ? text + 1 + strspn(text + 1, " ") : line;
+        snprintf(out, size, "%.*s", (int)strcspn(text, "\r\n"), text);
+        break;
+    }
+    if (log) fclose(log);
+}
+
+PliMesh *pli_gmsh_run(const PliHost *host, const char *folder, const char *name, const char *script, PliError *err)
+{
+    char path[MAX_NAME], why[200];
+    if (snprintf(path, sizeof path, "%s/%s.geo", folder, name) >= (int)sizeof path) {
+        pli_refuse(err, PLI_BAD_FILE, "the name of the folder %s is too long", folder);
+        return NULL;
+    }
+    if (pli_file_replace(path, script, strlen(script), err) != PLI_OK) return NULL;
+    const int code = spawn_gmsh(folder, name, "-3");
+    snprintf(path, sizeof path, "%s/%s.msh", folder, name);
+    PliMesh *m = code == 0 ? pli_mesh_read(host, path, err) : NULL;
+    if (m && m->tet_count > 0) return m;
+    pli_mesh_destroy(m);
+    if (code == -1) {
+        pli_refuse(err, PLI_BAD_FILE, "gmsh could not be run, or was stopped");
+        return NULL;
+    }
+    first_error(folder, name, why, sizeof why);
+    pli_refuse(err, PLI_BAD_MESH, "gmsh made no tetrahedra: %s", why);
+    return NULL;
+}
+
+PliStatus pli_gmsh_batch(const char *folder, const char *name, const char *script, PliError *err)
+{
+    char path[MAX_NAME];
+    snprintf(path, sizeof path, "%s/%s.geo", folder, name);
+    const PliStatus status = pli_file_replace(path, script, strlen(script), err);
+    if (status != PLI_OK) return status;
+    return spawn_gmsh(folder, name, "-") == -1 ? pli_refuse(err, PLI_BAD_FILE, "gmsh could not be run, or was stopped")
+                                               : PLI_OK;
+}
+
+PliStatus pli_gmsh_write_stl(const PliMesh *m, const char *folder, const char *name, PliError *err)
+{
+    char path[MAX_NAME];
+    snprintf(path, sizeof path, "%s/%s.stl", folder, name);
+    PliOutput out;
+    const PliStatus status = pli_output_begin(&out, path, err);
+    if (status != PLI_OK) return status;
+    fputs("solid s\n", out.file);
+    for (PliIndex t = 0; t < m->tri_count; ++t) {
+        fputs("facet normal 0 0 0\nouter loop\n", out.file);
+        for (size_t k = 0; k < 3; ++k) {
+            const double *p = m->x + 3 * (size_t)m->tris[3 * (size_t)t + k];
+            fprintf(out.file, "vertex %.17g %.17g %.17g\n", p[0], p[1], p[2]);
+        }
+        fputs("endloop\nendfacet\n", out.file);
+    }
+    fputs("endsolid s\n", out.file);
+    return pli_output_end(&out, PLI_OK);
+}
+
+PliMesh *pli_gmsh_fill(const PliHost *host, const PliMesh *surface, int algorithm, const char *folder, const char *name,
+                       PliError *err)
+{
+    if (pli_gmsh_write_stl(surface, folder, name, err) != PLI_OK) return NULL;
+    char script[600];
+    // files are merged from the script's folder; then swaps until nothing below the threshold can be helped
+    snprintf(
+        script, sizeof script,
+        "Merge \"%s.stl\";\nSurface Loop(1) = {1};\nVolume(1) = {1};\nMesh.Algorithm3D = %d;\nMesh.Optimize = 1;\n"
+        "Mesh.OptimizeThreshold = 0.5;\nMesh.MeshSizeExtendFromBoundary = 1;\nMesh.SaveAll = 1;\nMesh.Binary = 0;\n",
+        name, algorithm);
+    return pli_gmsh_run(host, folder, name, script, err);
+}

@@ -1,0 +1,131 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// pliant mesh, as a user runs it. Every scheme must run on what it wrote.
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+extern "C" {
+#include "evidence/shapes.h"
+#include "mesher/gmsh.h"
+}
+
+namespace
+{
+
+struct Output {
+    int code;
+    std::string text;
+};
+
+Output run(const std::string &before, const std::string &args)
+{
+    Output o{ -1, "" };
+    FILE *pipe = popen((before + " " PLIANT_BINARY_DIR "/bin/pliant " + args + " 2>&1").c_str(), "r");
+    if (!pipe) return o;
+    char part[4096];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, pipe)) > 0) o.text.append(part, n);
+    const int status = pclose(pipe);
+    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return o;
+}
+
+class Mesh : public ::testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        PliError err{};
+        if (pli_gmsh_find(&err) != PLI_OK) GTEST_SKIP() << err.text;
+        folder = ::testing::TempDir() + "pliant_mesh_" + std::to_string(getpid());
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+    }
+    void TearDown() override
+    {
+        if (!folder.empty()) std::filesystem::remove_all(folder);
+    }
+    std::string shape(PliShape which, PliIndex triangles)
+    {
+        const PliHost host = pli_host_default();
+        PliError err{};
+        PliMesh *m = pli_shape_make(&host, which, triangles);
+        const std::string path = folder + "/" + pli_shape_name(which) + ".obj";
+        EXPECT_EQ(pli_mesh_write_obj(m, path.c_str(), &err), PLI_OK) << err.text;
+        pli_mesh_destroy(m);
+        return path;
+    }
+    std::string folder;
+};
+
+TEST_F(Mesh, EverySchemeRunsOnWhatItWrote)
+{
+    for (const PliShape which : { PLI_SHAPE_PLATE, PLI_SHAPE_HANDLE }) {
+        const std::string out = folder + "/" + pli_shape_name(which) + "_levels";
+        const Output made = run("", "mesh " + shape(which, 2000) + " --levels 2 --nodes 600 --out " + out);
+        ASSERT_EQ(made.code, 0) << made.text;
+        EXPECT_NE(made.text.find("The levels fit: nothing had to be repaired."), std::string::npos) << made.text;
+        EXPECT_NE(made.text.find("<TetLodModel name=\"model\" filenames=\"level_0.msh level_1.msh\""),
+                  std::string::npos);
+        for (const char *scheme : { "fem", "tetlod", "frames", "wavelet" }) {
+            // run refuses a state that is not finite with exit code 5
+            const Output ran = run("", "run " + out + "/" + scheme + ".scn --steps 100");
+            EXPECT_EQ(ran.code, 0) << pli_shape_name(which) << ", " << scheme << ": " << ran.text;
+        }
+        for (const auto &entry : std::filesystem::directory_iterator(out))
+            EXPECT_EQ(entry.path().filename().string().find("gmsh_"), std::string::npos) << entry.path();
+    }
+}
+
+TEST_F(Mesh, LeavesNothingBehindWhenItCannot)
+{
+    const std::string out = folder + "/out";
+    std::ofstream(folder + "/open.obj")
+        << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 1 2 3\n";
+    std::ofstream(folder + "/hole.obj")
+        << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 1 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\n";
+    const Output crowded = run("", "mesh " + folder + "/open.obj --out " + out);
+    EXPECT_EQ(crowded.code, 2) << crowded.text;
+    EXPECT_NE(crowded.text.find("more than two triangles"), std::string::npos) << crowded.text;
+    const Output hole = run("", "mesh " + folder + "/hole.obj --out " + out);
+    EXPECT_EQ(hole.code, 2);
+    EXPECT_NE(hole.text.find("not closed"), std::string::npos) << hole.text;
+    const std::string good = shape(PLI_SHAPE_HANDLE, 600);
+    const Output missing = run("PATH=/nowhere", "mesh " + good + " --out " + out);
+    EXPECT_EQ(missing.code, 4) << missing.text;
+    EXPECT_NE(missing.text.find("gmsh is not on the PATH"), std::string::npos) << missing.text;
+    std::filesystem::create_directories(folder + "/fake");
+    std::ofstream(folder + "/fake/gmsh") << "#!/bin/sh\necho 'Error   : no licence to mesh'\nexit 1\n";
+    chmod((folder + "/fake/gmsh").c_str(), 0755);
+    const Output failing =
+        run("PATH=" + folder + "/fake:$PATH", "mesh " + good + " --levels 1 --nodes 200 --out " + out);
+    EXPECT_EQ(failing.code, 2);
+    EXPECT_NE(failing.text.find("no licence to mesh"), std::string::npos) << failing.text;
+    EXPECT_FALSE(std::filesystem::exists(out));
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+        EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+    std::filesystem::create_directories(out);
+    std::ofstream(out + "/mine.txt") << "keep\n";
+    EXPECT_EQ(run("", "mesh " + good + " --out " + out).code, 4);
+    EXPECT_TRUE(std::filesystem::exists(out + "/mine.txt"));
+}
+
+TEST(MeshCommand, SaysWhatIsWrongWithAnOption)
+{
+    for (const char *bad : { "--levels 0", "--levels 9", "--levels 2.5", "--nodes 3", "--nodes x", "--ratio 1",
+                             "--size -1", "--unit ell", "--nope", "--out" }) {
+        const Output o = run("", std::string("mesh a.obj --out b ") + bad);
+        EXPECT_EQ(o.code, 2) << bad;
+        EXPECT_EQ(o.text.find("pliant mesh: "), 0u) << o.text;
+    }
+}
+
+} // namespace
