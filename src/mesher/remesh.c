@@ -117,11 +117,16 @@ static bool split(Remesh *r, PliIndex side)
     join(r, s + 2, next(side)), join(r, o + 2, next(other));
     join(r, side, o), join(r, other, s);
     r->side_of[m] = s, r->side_of[b] = other, r->side_of[a] = side;
-    // a chord through the body may be far from it: its halves must be shorter than it was, or this would not end
+    // a chord through the body may be far from it: no new side may be longer than those there were, or this would not end
     double middle[3];
     v3_copy(middle, point(r, m));
     place(r, m);
-    if (v3_distance(middle, point(r, m)) > 0.4 * v3_distance(point(r, a), point(r, b))) v3_copy(point(r, m), middle);
+    const double whole = v3_distance(point(r, a), point(r, b));
+    const double to_c = fmax(v3_distance(point(r, a), point(r, c)), v3_distance(point(r, b), point(r, c)));
+    const double to_d = fmax(v3_distance(point(r, a), point(r, d)), v3_distance(point(r, b), point(r, d)));
+    if (v3_distance(middle, point(r, m)) > 0.4 * whole || v3_distance(point(r, m), point(r, c)) > to_c ||
+        v3_distance(point(r, m), point(r, d)) > to_d)
+        v3_copy(point(r, m), middle);
     return true;
 }
 
@@ -277,7 +282,8 @@ static bool is_alive(const Remesh *r, size_t side) { return r->tris[side] != PLI
 
 static bool one_round(Remesh *r, bool may_split)
 {
-    for (size_t s = 0; may_split && s < 3 * r->tri_count; ++s)
+    const size_t sides = 3 * r->tri_count; // what a split makes is looked at in the next round
+    for (size_t s = 0; may_split && s < sides; ++s)
         if (is_alive(r, s) && side_length(r, (PliIndex)s) > 4.0 / 3.0 * wanted(r, (PliIndex)s) &&
             !split(r, (PliIndex)s))
             return false;
