@@ -10,12 +10,13 @@ root frame is to carry them all.
 """
 import math
 import pathlib
+import re
 import sys
 
 
-def write(path, points, tris):
+def write(path, points, tris, digits=6):
     lines = [f"# {len(points)} points, {len(tris)} triangles, made by make_surfaces.py"]
-    lines += ["v " + " ".join(f"{v:.6g}" for v in p) for p in points]
+    lines += ["v " + " ".join(f"{v:.{digits}g}" for v in p) for p in points]
     lines += ["f " + " ".join(str(i + 1) for i in t) for t in tris]
     path.write_text("\n".join(lines) + "\n")
 
@@ -204,8 +205,135 @@ def bent(p):
     return [x + 0.5, (5 + y) * math.cos(angle) - 5 + 0.5, (5 + y) * math.sin(angle)]
 
 
+# ---- what the timings run on (bench_*.scn) ------------------------------------------------------------------------------------
+
+
+def box(size, cells):
+    """Surface of a box at the origin, each side a grid."""
+    number, points, tris = {}, [], []
+
+    def corner(at):
+        if at not in number:
+            number[at] = len(points)
+            points.append([size[k] * at[k] / cells[k] for k in range(3)])
+        return number[at]
+
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        for end in (0, cells[k]):
+            for a in range(cells[i]):
+                for b in range(cells[j]):
+                    q = []
+                    for da, db in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                        at = [0, 0, 0]
+                        at[i], at[j], at[k] = a + da, b + db, end
+                        q.append(corner(tuple(at)))
+                    q = q if end else q[::-1]
+                    tris += [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]
+    return points, tris
+
+
+def bench_branches():
+    parts, tips = [([0, 0.04, 0], [0, 1.0, 0], 0.06, 0.06)], []
+    for k in range(10):
+        angle, height, length = 2.4 * k, 0.25 + 0.07 * k, 0.45 - 0.02 * k
+        tip = [length * math.cos(angle), height + 0.05, length * math.sin(angle)]
+        parts.append(([0, height, 0], tip, 0.028, 0.028))
+        tips.append(tip)
+    print("tips of bench_branches:", "  ".join(" ".join(f"{c:.4f}" for c in t) for t in tips))
+    return march(union(parts, 0.004), [-0.5, -0.03, -0.5], [0.5, 1.07, 0.5], 42)
+
+
+def mushroom():
+    parts = [([0, 0.05, 0], [0, 0.25, 0], 0.05, 0.05), ([-0.03, 0.30, 0], [0.03, 0.30, 0], 0.10, 0.10)]
+    return march(union(parts, 0.004), [-0.14, -0.01, -0.11], [0.14, 0.41, 0.11], 14)
+
+
+def creature_parts():
+    """Body, head, arms with hands, legs with feet and a tail, about 1 m tall."""
+    parts = [([0, 0.40, 0], [0, 0.62, 0], 0.16, 0.16), ([0, 0.82, 0], [0, 0.88, 0.03], 0.11, 0.11), ([0, 0.65, 0], [0, 0.80, 0], 0.07, 0.07)]
+    for side in (1, -1):
+        parts += [([side * 0.12, 0.62, 0], [side * 0.42, 0.52, 0.05], 0.065, 0.065), ([side * 0.42, 0.52, 0.05], [side * 0.48, 0.70, 0.12], 0.05, 0.05),
+                  ([side * 0.08, 0.38, 0], [side * 0.17, 0.08, 0], 0.08, 0.08), ([side * 0.17, 0.07, 0], [side * 0.18, 0.06, 0.14], 0.06, 0.06)]
+    return parts + [([0, 0.36, -0.10], [0, 0.25, -0.42], 0.06, 0.06)]
+
+
+def carve(distance, low, high, h):
+    """Tetrahedra, six a cube, whose centre is inside, as far as they hang together by faces."""
+    n = [int(round((high[k] - low[k]) / h)) for k in range(3)]
+    orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    place = lambda a: [low[k] + h * a[k] for k in range(3)]
+    tets = []
+    for i in range(n[0]):
+        for j in range(n[1]):
+            for k in range(n[2]):
+                if distance([low[m] + h * ((i, j, k)[m] + 0.5) for m in range(3)]) > h:
+                    continue
+                for order in orders:
+                    tet = [(i, j, k)]
+                    for axis in order:
+                        step = list(tet[-1])
+                        step[axis] += 1
+                        tet.append(tuple(step))
+                    if order in orders[1:3] or order == orders[5]:
+                        tet[2], tet[3] = tet[3], tet[2]  # odd orders are mirrored
+                    at = [place(c) for c in tet]
+                    if distance([sum(p[m] for p in at) / 4 for m in range(3)]) < 0:
+                        tets.append(tet)
+    top = list(range(len(tets)))
+
+    def find(t):
+        while top[t] != t:
+            top[t] = t = top[top[t]]
+        return t
+
+    faces = {}
+    for t, tet in enumerate(tets):
+        for k in range(4):
+            face = tuple(sorted(tet[:k] + tet[k + 1:]))
+            top[find(t)] = find(faces.setdefault(face, t))
+    names = [find(t) for t in range(len(tets))]
+    largest = max(sorted(set(names)), key=names.count)
+    tets = [tet for tet, name in zip(tets, names) if name == largest]
+    number = {c: k for k, c in enumerate(sorted({c for tet in tets for c in tet}))}
+    return [place(c) for c in number], [[number[c] for c in tet] for tet in tets]
+
+
+def write_tets(path, points, tets):
+    lines = ["# vtk DataFile Version 3.0", "made by make_surfaces.py", "ASCII", "DATASET UNSTRUCTURED_GRID", f"POINTS {len(points)} double"]
+    lines += [" ".join(f"{v:.5g}" for v in p) for p in points]
+    lines += [f"CELLS {len(tets)} {5 * len(tets)}"] + ["4 " + " ".join(map(str, t)) for t in tets]
+    lines += [f"CELL_TYPES {len(tets)}", " ".join(["10"] * len(tets))]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def bench_shapes(folder):
+    creature_18 = march(union(creature_parts(), 0.01), [-0.56, -0.03, -0.5], [0.56, 1.01, 0.22], 15)
+    turns = [0.27, -0.2, 0.05, -0.29, 0.13, 0.22, -0.08, 0.3, -0.16]
+    shapes = {
+        "bench_beam": box([2.0, 0.2, 0.2], [20, 2, 2]),
+        "bench_branches": bench_branches(),
+        "bench_mushrooms": copies(*mushroom(), [(0.3 * (k % 4), 0, 0.3 * (k // 4), 0.3 * k, 0) for k in range(13)]),
+        "bench_salad": copies(*creature_18, [(1.3 * (k % 3), 1.2 * (k // 9), 1.2 * (k // 3 % 3), turns[k % 9] * (1 - 2 * (k // 9)), 0) for k in range(18)]),
+        "bench_stack": copies(*icosphere(0.1, 2), [(0.06 * (1 if k % 2 else -1), 0.15 + 0.22 * k, 0.03 * (k % 3 - 1), 0, 0) for k in range(8)]),
+    }
+    for name, (points, tris) in shapes.items():
+        check(points, tris)
+        write(folder / (name + ".obj"), points, tris, 4)
+        print(f"{name}.obj: {len(points)} points, {len(tris)} triangles")
+    points, tets = carve(union(creature_parts(), 0.001), [-0.6, 0, -0.6], [0.6, 1.02, 0.3], 0.04)
+    write_tets(folder / "bench_single.vtk", points, tets)
+    middle = [[sum(points[v][m] for v in t) / 4 for m in range(3)] for t in tets]
+    soft = ["1" if p[0] >= 0.16 and p[1] >= 0.42 else "30" for p in middle]
+    scene = folder / "bench_single.scn"
+    if scene.exists():
+        scene.write_text(re.sub('stiffnessFactors="[^"]*"', 'stiffnessFactors="' + " ".join(soft) + '"', scene.read_text()))
+    print(f"bench_single.vtk: {len(points)} points, {len(tets)} tetrahedra, {soft.count('1')} soft ones")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
+    bench_shapes(folder)
     shapes = {"branches": branches(), "seal": seal(), "ball": icosphere(0.1, 2)}
     shapes["balls"] = copies(*shapes["ball"], [(0.04 * (1 if k % 2 else -1), 0.13 + 0.215 * k, 0.03 * (k % 3 - 1), 0, 0) for k in range(8)])
     shapes["salad"] = copies(*creature(), [(0, 0, 0, 0, 0), (0.35, 1.15, 0.2, 1.2, 0.4), (-0.3, 2.3, -0.1, 2.5, -0.5), (0.1, 3.45, 0.1, 4.0, 0.9)])

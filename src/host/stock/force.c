@@ -13,13 +13,27 @@ typedef struct Constant {
     PliIndex *index;
     double *force;
     size_t count;
+    PliData *forces; ///< may change between steps
+    uint64_t seen;   ///< its version in `force`
 } Constant;
+
+/// Forces given anew between steps, one for all or one for each index; any other number is left out.
+static void constant_update(Constant *c)
+{
+    size_t n;
+    if (!c->forces || c->seen == c->forces->version) return;
+    const double *given = pli_data_reals(c->forces, &n);
+    c->seen = c->forces->version;
+    if (n != 3 && n != 3 * c->count) return;
+    for (size_t i = 0; i < c->count; ++i) v3_copy(c->force + 3 * i, n == 3 ? given : given + 3 * i);
+}
 
 static void constant_add_force(PliObject *o, const double *x, const double *v, double *f)
 {
     (void)x;
     (void)v;
-    const Constant *c = o->self;
+    Constant *c = o->self;
+    constant_update(c);
     for (size_t i = 0; i < c->count; ++i)
         v3_add(f + 3 * (size_t)c->index[i], f + 3 * (size_t)c->index[i], c->force + 3 * i);
 }
@@ -57,6 +71,8 @@ static PliStatus constant_init(PliObject *o, PliError *err)
             return pli_refuse(err, PLI_BAD_ARGUMENT, "%zu forces for %zu indices: give one, or one for each", nf / 3,
                               c->count);
         for (size_t i = 0; i < c->count; ++i) v3_copy(c->force + 3 * i, nf == 3 ? forces : forces + 3 * i);
+        c->forces = pli_data(o, "forces");
+        c->seen = c->forces->version;
     } else if (pli_is_set(o, "totalForce")) {
         double total[3];
         pli_vec3(o, "totalForce", total);

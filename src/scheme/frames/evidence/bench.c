@@ -3,52 +3,150 @@
 // model uses the block-sparse factor or preconditioned iterations, whichever is faster on states spread over the run. (A dense
 // factor is the block-sparse one with no empty tile: it cannot be faster.)
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/fold.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "base/timer.h"
+#include "evidence/assets.h"
 #include "evidence/bench.h"
+#include "host/components/bodies.h"
+#include "host/graph/simulation.h"
 #include "output/progress.h"
-#include "scheme/frames/evidence/scenes.h"
+#include <pliant/frames.h>
 
 enum { RIVAL_STEPS = 6 }; ///< at which the other solver is timed on the same state
 
 /// Sums over the steps of a run, or over its quiet part.
 typedef struct Sums {
     double full_ms, adaptive_ms, own_ms, active, samples, rms, rms_last;
-    double centre_last;         ///< distance of the mean points
-    double nudged, nudged_last; ///< rms of the full run from the one that began a little elsewhere
+    double moving_full_ms, moving_adaptive_ms; ///< while more frames are active than at rest
+    double centre_last;                        ///< distance of the mean points
+    double nudged, nudged_last;                ///< rms of the full run from the one that began a little elsewhere
     int counted, rest, compared;
     PliIndex most;
 } Sums;
 
+/// A scene and its course.
+typedef struct Course {
+    const char *name; ///< scenes/frames/bench_NAME.scn
+    int steps;
+    PliIndex least;           ///< frames that are active at rest
+    bool collides;            ///< pieces meet, and a small difference grows
+    int quiet_from, quiet_to; ///< steps that are reported apart; 0, 0: none
+    void (*before)(PliScene *scene, const PliSceneBody *body, int k, int steps); ///< what a hand does; NULL: nothing
+} Course;
+
+/// One body in its own copy of the scene.
+typedef struct Run {
+    PliScene *scene;
+    PliSceneBody at;
+    const Course *course;
+    PliIndex points; ///< of the skin
+    double *skin;
+} Run;
+
 typedef struct Pair {
     bool done;
     Sums all, quiet;
-    double rival;  ///< time of iterations over that of the factor, on the same steps
-    bool collides; ///< pieces meet, and a small difference grows
+    double rival; ///< time of iterations over that of the factor, on the same steps
     PliIndex frames, samples;
 } Pair;
 
-static void skin_point(const PliFrameRun *run, const double *x, PliIndex i, double p[3])
+// ---- the courses ----------------------------------------------------------------------------------------------------------------
+
+static void weight_goes(PliScene *scene, const PliSceneBody *body, int k, int steps)
 {
-    p[0] = p[1] = p[2] = 0.0;
-    for (PliIndex k = run->row_first[i]; k < run->row_first[i + 1]; ++k)
-        for (int c = 0; c < 3; ++c) p[c] += run->row_weight[k] * x[3 * (size_t)run->row_column[k] + (size_t)c];
+    static const double none[3] = { 0.0, 0.0, 0.0 };
+    (void)scene;
+    if (k == steps / 2) pli_body_set_gravity(body->body, none);
 }
 
+/// The same force on every loaded point.
+static void set_load(PliScene *scene, double x, double y)
+{
+    static const char path[] = "Body/ends/load";
+    PliObject *load = NULL;
+    PliNode *node = NULL;
+    const double force[3] = { x, y, 0.0 };
+    if (pli_scene_follow(scene->root, NULL, path, sizeof path - 1, &load, &node) && load)
+        (void)pli_set_reals(load, "forces", force, 3);
+}
+
+static void weights_go(PliScene *scene, const PliSceneBody *body, int k, int steps)
+{
+    (void)body;
+    if (k == steps / 2) set_load(scene, 0.0, 0.0);
+}
+
+static void hand_is_pulled(PliScene *scene, const PliSceneBody *body, int k, int steps)
+{
+    (void)body, (void)steps;
+    if (k == 10) set_load(scene, 6.0, 10.0);
+    if (k == 0 || k == 20) set_load(scene, 0.0, 0.0);
+}
+
+static const Course cantilever = { "cantilever", 740, 1, false, 0, 0, weight_goes };
+static const Course branches = { "branches", 500, 1, false, 0, 0, weights_go };
+static const Course mushrooms = { "mushrooms", 200, 13, false, 0, 0, NULL };
+static const Course single = { "single", 900, 1, false, 0, 0, hand_is_pulled };
+static const Course salad = { "salad", 600, 1, true, 0, 0, NULL };
+static const Course stack = { "stack", 700, 1, true, 350, 550, NULL };
+
+static void run_close(Run *run)
+{
+    const PliHost host = pli_host_default();
+    PLI_FREE(&host, run->skin, 3 * (size_t)run->points);
+    pli_scene_destroy(run->scene);
+}
+
+static bool run_open(Run *run, const Course *course, const PliOverride *set, int count, PliError *err)
+{
+    const PliHost host = pli_host_default();
+    char name[64], path[2048];
+    PliSceneDef def = pli_scene_default();
+    PliStatus status = PLI_OK;
+    *run = (Run){ .course = course };
+    def.overrides = set, def.override_count = count;
+    snprintf(name, sizeof name, "frames/bench_%s.scn", course->name);
+    if (pli_asset_path(name, path, sizeof path, err) != PLI_OK) return false;
+    run->scene = pli_scene_load(&host, path, &def, &status);
+    if (!run->scene || status != PLI_OK || pli_scene_bodies(run->scene, &run->at, 1) != 1) {
+        const PliFindings *found = run->scene ? &run->scene->report : NULL;
+        pli_refuse(err, status ? status : PLI_BAD_FILE, "%s: %s", name,
+                   found && found->count ? found->finding[found->count - 1].text : "it has not one body");
+        run_close(run);
+        return false;
+    }
+    run->points = pli_body_skin_count(run->at.body);
+    run->skin = PLI_NEW(&host, 3 * (size_t)run->points, double);
+    if (run->skin && pli_scene_start(run->scene, err) == PLI_OK) return true;
+    if (!run->skin) pli_refuse(err, PLI_OUT_OF_MEMORY, "%s: no memory for its skin", name);
+    run_close(run);
+    return false;
+}
+
+static bool run_step(Run *run, int k)
+{
+    PliError err = { 0 };
+    if (run->course->before) run->course->before(run->scene, &run->at, k, run->course->steps);
+    return pli_scene_step(run->scene, &err) == PLI_OK;
+}
+
+// ---- measuring ------------------------------------------------------------------------------------------------------------------
+
 // Root mean square distance between the skins of two runs; *largest grows to the largest displacement of the first, *centre is the
-// distance of their mean points.
-static double difference(const PliFrameRun *a, const PliFrameRun *b, double *largest, double *centre)
+// distance of their mean points. `rest` is the skin of both at rest.
+static double difference(const Run *a, const Run *b, const double *rest, double *largest, double *centre)
 {
     double sum = 0.0, mean[3] = { 0.0, 0.0, 0.0 };
-    const double *rest = pli_body_rest(a->body);
-    for (PliIndex i = 0; i < a->points; ++i) {
-        double p[3], q[3], r[3], moved = 0.0;
-        skin_point(a, a->x, i, p);
-        skin_point(b, b->x, i, q);
-        skin_point(a, rest, i, r);
+    pli_body_skin_positions(a->at.body, a->at.x, a->skin);
+    pli_body_skin_positions(b->at.body, b->at.x, b->skin);
+    for (size_t i = 0; i < a->points; ++i) {
+        const double *p = a->skin + 3 * i, *q = b->skin + 3 * i, *r = rest + 3 * i;
+        double moved = 0.0;
         for (int c = 0; c < 3; ++c)
             sum += (p[c] - q[c]) * (p[c] - q[c]), moved += (p[c] - r[c]) * (p[c] - r[c]),
                 mean[c] += (p[c] - q[c]) / a->points;
@@ -58,69 +156,86 @@ static double difference(const PliFrameRun *a, const PliFrameRun *b, double *lar
     return sqrt(sum / a->points);
 }
 
-static void count_step(Sums *s, const PliFrameScene *scene, const PliFrameRun *adaptive, double full_ms,
-                       double adaptive_ms)
+static void count_step(Sums *s, const Run *adaptive, double full_ms, double adaptive_ms)
 {
-    const PliFramesInfo info = pli_frames_info(adaptive->body);
-    const PliIndex least = scene->clamped > 1 ? scene->clamped : 1;
+    const PliFramesInfo info = pli_frames_info(adaptive->at.body);
+    const bool rests = info.active <= adaptive->course->least;
     s->full_ms += full_ms, s->adaptive_ms += adaptive_ms;
-    s->own_ms += pli_body_stats(adaptive->body).adapt_ms;
+    if (!rests) s->moving_full_ms += full_ms, s->moving_adaptive_ms += adaptive_ms;
+    s->own_ms += pli_body_stats(adaptive->at.body).adapt_ms;
     s->active += info.active, s->samples += info.samples;
     s->most = info.active > s->most ? info.active : s->most;
-    s->rest += info.active <= least;
+    s->rest += rests;
     s->counted++;
 }
 
 // A millionth of the body's size to and fro: what becomes of it is what no model can be blamed for.
-static void nudge(PliFrameRun *run)
+static void nudge(Run *run)
 {
     uint64_t seed = 1;
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < run->dofs; i += 4)
-        low = pli_min(low, run->x[3 * (i + 3)]), high = pli_max(high, run->x[3 * (i + 3)]);
-    for (size_t i = 0; i < run->dofs; i += 4) // origins of the frames
+    const size_t dofs = pli_body_dof_count(run->at.body);
+    double low = INFINITY, high = -INFINITY, *x = run->at.x;
+    for (size_t i = 0; i < dofs; i += 4) low = pli_min(low, x[3 * (i + 3)]), high = pli_max(high, x[3 * (i + 3)]);
+    for (size_t i = 0; i < dofs; i += 4) // origins of the frames
         for (int c = 0; c < 3; ++c)
-            run->x[3 * (i + 3) + (size_t)c] += 1e-6 * (high - low) * (2.0 * pli_random_unit(&seed) - 1.0);
+            x[3 * (i + 3) + (size_t)c] += 1e-6 * (high - low) * (2.0 * pli_random_unit(&seed) - 1.0);
 }
 
-static bool run_pair(PliBench *b, PliFrameScene *scene, Pair *pair)
+// One step of `to` from where `from` is now, and its time in ms; else only what the hand does.
+static double step_or_script(Run *to, const Run *from, int k, bool step)
+{
+    if (!step) {
+        if (to->course->before) to->course->before(to->scene, &to->at, k, to->course->steps);
+        return 0.0;
+    }
+    const size_t bytes = 3 * (size_t)pli_body_dof_count(from->at.body) * sizeof(double);
+    memcpy(to->at.x, from->at.x, bytes);
+    memcpy(to->at.v, from->at.v, bytes);
+    to->scene->time = from->scene->time;
+    const double start = pli_cpu_ms();
+    (void)run_step(to, k);
+    return pli_cpu_ms() - start;
+}
+
+static bool run_pair(PliBench *b, const Course *course, Pair *pair)
 {
     PliError err = { 0 };
-    PliFrameRun run[4]; // full by a factor, the same by iterations, adaptive, full and nudged
-    const PliLinearSolver solver[4] = { PLI_SOLVE_LDL, PLI_SOLVE_CG, PLI_SOLVE_AUTO, PLI_SOLVE_LDL };
-    pair->collides = scene->ball_radius > 0.0;
-    const int runs = pair->collides ? 4 : 3;
+    Run run[4]; // full by a factor, the same by iterations, adaptive, full and nudged
+    static const PliOverride set[4][2] = {
+        { { "@Body/model.adapt", "0" }, { "@Body/model.linearSolver", "ldl" } },
+        { { "@Body/model.adapt", "0" }, { "@Body/model.linearSolver", "cg" } },
+        { { "@Body/model.adapt", "1" }, { "@Body/model.linearSolver", "auto" } },
+        { { "@Body/model.adapt", "0" }, { "@Body/model.linearSolver", "ldl" } },
+    };
+    const PliHost host = pli_host_default();
+    const int runs = course->collides ? 4 : 3;
     int open = 0;
-    while (open < runs && pli_frame_run_open(&run[open], scene, open == 2, solver[open], &err)) ++open;
+    while (open < runs && run_open(&run[open], course, set[open], 2, &err)) ++open;
     if (open < runs) pli_bench_broken(b, "%s", err.text);
+    const size_t coordinates = open ? 3 * (size_t)run[0].points : 0;
+    double *rest = PLI_NEW(&host, coordinates, double);
+    if (open == runs && rest) pli_body_skin_positions(run[0].at.body, pli_body_rest(run[0].at.body), rest);
     if (open == 4) nudge(&run[3]);
     double factor = 0.0, iterations = 0.0, largest = 0.0;
-    bool ok = open == runs;
-    for (int k = 0; k < scene->steps && ok; ++k) {
-        pli_progress(k, scene->steps, scene->name);
-        const bool rival = k % (scene->steps / RIVAL_STEPS) == scene->steps / RIVAL_STEPS / 8;
-        double start = pli_cpu_ms();
-        if (rival) {
-            memcpy(run[1].x, run[0].x, 3 * run[0].dofs * sizeof(double));
-            memcpy(run[1].v, run[0].v, 3 * run[0].dofs * sizeof(double));
-            start = pli_cpu_ms();
-            (void)pli_frame_run_step(&run[1], k);
-            iterations += pli_cpu_ms() - start;
-        }
-        start = pli_cpu_ms();
-        ok = pli_frame_run_step(&run[0], k);
+    bool ok = open == runs && rest;
+    for (int k = 0; k < course->steps && ok; ++k) {
+        pli_progress(k, course->steps, course->name);
+        const bool rival = k % (course->steps / RIVAL_STEPS) == course->steps / RIVAL_STEPS / 8;
+        const double other = step_or_script(&run[1], &run[0], k, rival);
+        const double start = pli_cpu_ms();
+        ok = run_step(&run[0], k);
         const double middle = pli_cpu_ms();
-        if (rival) factor += middle - start;
-        ok = ok && pli_frame_run_step(&run[2], k);
+        if (rival) factor += middle - start, iterations += other;
+        ok = ok && run_step(&run[2], k);
         const double end = pli_cpu_ms();
-        const bool quiet = k >= scene->quiet_from && k < scene->quiet_to;
-        count_step(&pair->all, scene, &run[2], middle - start, end - middle);
-        if (quiet) count_step(&pair->quiet, scene, &run[2], middle - start, end - middle);
-        if (runs == 4) ok = ok && pli_frame_run_step(&run[3], k);
+        const bool quiet = k >= course->quiet_from && k < course->quiet_to;
+        count_step(&pair->all, &run[2], middle - start, end - middle);
+        if (quiet) count_step(&pair->quiet, &run[2], middle - start, end - middle);
+        if (runs == 4) ok = ok && run_step(&run[3], k);
         if (k % 5 != 4) continue;
         double centre, ignored;
-        const double rms = difference(&run[0], &run[2], &largest, &centre),
-                     nudged = runs == 4 ? difference(&run[0], &run[3], &largest, &ignored) : 0.0;
+        const double rms = difference(&run[0], &run[2], rest, &largest, &centre),
+                     nudged = runs == 4 ? difference(&run[0], &run[3], rest, &largest, &ignored) : 0.0;
         for (int part = 0; part < (quiet ? 2 : 1); ++part) {
             Sums *s = part ? &pair->quiet : &pair->all;
             s->rms += rms, s->rms_last = rms, s->centre_last = centre, s->compared++;
@@ -131,34 +246,30 @@ static bool run_pair(PliBench *b, PliFrameScene *scene, Pair *pair)
     pair->rival = factor > 0.0 ? iterations / factor : INFINITY;
     for (int part = 0; part < 2 && ok; ++part) {
         Sums *s = part ? &pair->quiet : &pair->all;
-        if (pair->rival < 1.0) s->full_ms *= pair->rival; // the faster one counts
+        if (pair->rival < 1.0) s->full_ms *= pair->rival, s->moving_full_ms *= pair->rival; // the faster one counts
         s->rms *= s->compared ? 100.0 / largest / s->compared : 0.0;
         s->nudged *= s->compared ? 100.0 / largest / s->compared : 0.0;
         s->rms_last *= 100.0 / largest, s->centre_last *= 100.0 / largest, s->nudged_last *= 100.0 / largest;
     }
-    if (ok) pair->frames = pli_frames_count(run[0].body), pair->samples = pli_frames_info(run[0].body).samples;
-    while (open > 0) pli_frame_run_close(&run[--open]);
+    if (ok) pair->frames = pli_frames_count(run[0].at.body), pair->samples = pli_frames_info(run[0].at.body).samples;
+    while (open > 0) run_close(&run[--open]);
+    PLI_FREE(&host, rest, coordinates);
     pair->done = ok;
     return ok;
 }
 
-static void pair(PliBench *b, const char *name, bool rest_only)
+static void pair(PliBench *b, const Course *course, bool rest_only)
 {
-    static Pair stack; // two cases look at the same run
-    Pair own = { 0 }, *p = strcmp(name, "stack") == 0 ? &stack : &own;
-    if (!p->done) {
-        PliError err = { 0 };
-        PliFrameScene *scene = pli_frame_scene(name, &err);
-        if (!scene) pli_bench_broken(b, "%s", err.text);
-        const bool good = scene && run_pair(b, scene, p);
-        pli_frame_scene_destroy(scene);
-        if (!good) return;
-    }
+    static Pair of_stack; // two cases look at the same run
+    Pair own = { 0 }, *p = course == &stack ? &of_stack : &own;
+    if (!p->done && !run_pair(b, course, p)) return;
     const Sums *s = rest_only ? &p->quiet : &p->all;
     pli_bench_report(b, "speedup", s->full_ms / s->adaptive_ms, "");
+    if (s->rest < s->counted)
+        pli_bench_report(b, "moving_speedup", s->moving_full_ms / s->moving_adaptive_ms, "steps not at rest");
     pli_bench_report(b, "rms_mean", s->rms, "% of the largest displacement");
     pli_bench_report(b, "rms_end", s->rms_last, "% of the largest displacement");
-    if (p->collides) {
+    if (course->collides) {
         pli_bench_report(b, "centre_end", s->centre_last, "% of it, of the mean point");
         pli_bench_report(b, "nudged_mean", s->nudged, "% of it, full model begun 1e-6 elsewhere");
         pli_bench_report(b, "nudged_end", s->nudged_last, "% of it, the same");
@@ -176,40 +287,42 @@ static void pair(PliBench *b, const char *name, bool rest_only)
     pli_bench_report(b, "samples_full", p->samples, "");
 }
 
-static void run_cantilever(PliBench *b) { pair(b, "cantilever", false); }
-static void run_branches(PliBench *b) { pair(b, "branches", false); }
-static void run_mushrooms(PliBench *b) { pair(b, "mushrooms", false); }
-static void run_salad(PliBench *b) { pair(b, "salad", false); }
-static void run_single(PliBench *b) { pair(b, "single", false); }
-static void run_stack(PliBench *b) { pair(b, "stack", false); }
-static void run_stack_rest(PliBench *b) { pair(b, "stack", true); }
+static void run_cantilever(PliBench *b) { pair(b, &cantilever, false); }
+static void run_branches(PliBench *b) { pair(b, &branches, false); }
+static void run_mushrooms(PliBench *b) { pair(b, &mushrooms, false); }
+static void run_salad(PliBench *b) { pair(b, &salad, false); }
+static void run_single(PliBench *b) { pair(b, &single, false); }
+static void run_stack(PliBench *b) { pair(b, &stack, false); }
+static void run_stack_rest(PliBench *b) { pair(b, &stack, true); }
 
 // Adaptivity's own cost where everything stays active: what one pays for nothing.
 static void run_overhead(PliBench *b)
 {
     enum { STEPS = 40, FIRST = 10 };
     PliError err = { 0 };
-    PliFrameScene *scene = pli_frame_scene("single", &err);
-    PliFrameRun run;
-    if (scene) scene->def.base.criterion.threshold = 1e-15, scene->gravity[1] = -9.81;
-    if (!scene || !pli_frame_run_open(&run, scene, true, PLI_SOLVE_AUTO, &err)) {
+    static const PliOverride set = { "@Body/model.threshold", "1e-15" };
+    static const double weight[3] = { 0.0, -9.81, 0.0 };
+    Run run;
+    if (!run_open(&run, &single, &set, 1, &err)) {
         pli_bench_broken(b, "%s", err.text);
-        pli_frame_scene_destroy(scene);
         return;
     }
+    pli_body_set_gravity(run.at.body, weight);
     double own = 0.0, total = 0.0;
     for (int k = 0; k < STEPS; ++k) {
         const double start = pli_cpu_ms();
-        if (!pli_frame_run_step(&run, k)) break;
+        if (!run_step(&run, k)) {
+            pli_bench_broken(b, "a step was not finite");
+            break;
+        }
         if (k < FIRST) continue; // until all are active
-        own += pli_body_stats(run.body).adapt_ms;
+        own += pli_body_stats(run.at.body).adapt_ms;
         total += pli_cpu_ms() - start;
     }
     pli_bench_report(b, "percent", 100.0 * own / total, "% of the step");
-    pli_bench_report(b, "active", pli_frames_info(run.body).active, "frames");
+    pli_bench_report(b, "active", pli_frames_info(run.at.body).active, "frames");
     pli_bench_report(b, "step", total / (STEPS - FIRST), "ms");
-    pli_frame_run_close(&run);
-    pli_frame_scene_destroy(scene);
+    run_close(&run);
 }
 
 static void run_setup(PliBench *b)
