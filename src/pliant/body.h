@@ -43,7 +43,8 @@ typedef enum PliCriterionKind {
     PLI_BY_CONTACT,     ///< distance to the nearest tool only
     PLI_BY_CAMERA,      ///< distance to `point`
     PLI_BY_REGION,      ///< inside the sphere `point`, `radius`
-    PLI_BY_VELOCITY     ///< frames: kinetic energy of the difference
+    PLI_BY_VELOCITY,    ///< frames: kinetic energy of the difference
+    PLI_BY_DISPLACEMENT ///< springs: distance from where a rigid body would be, over the size of the body
 } PliCriterionKind;
 
 typedef struct PliCriterionDef {

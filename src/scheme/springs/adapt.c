@@ -1,0 +1,167 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Which of the proposals are carried out: first what the budget forces, then what volunteers, then what asks for more.
+#include <math.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "base/vec.h"
+#include "scheme/springs/springs.h"
+
+typedef struct Decision {
+    PliSprings *s;
+    PliBody *body;
+    double *x, *v, dt;
+    double most_work;
+    double stop_at;        ///< ms, CPU clock: no event begins later
+    PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
+    bool changed;
+} Decision;
+
+static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
+{
+    PliSprings *s = d->s;
+    PliStats *stats = pli_body_stats_mutable(d->body);
+    if (s->cut->star[star] == in) return PLI_SPRINGS_NOTHING;
+    if (!forced && s->criterion.decision < s->retry[star]) return PLI_SPRINGS_ADDS_ENERGY;
+    const int level = pli_springs_star_level(s->cut, star);
+    // triangles cut to balance lie within a ring or two, and what follows their vertices within another
+    pli_body_before_event(d->body, d->x, s->pyramid->rest + 3 * (size_t)(star - s->cut->star_first[level]),
+                          5.0 * s->star_size[star]);
+    const PliSpringsEvent r = pli_springs_event(s, d->body, d->x, d->v, star, in, forced, d->most_work, d->dt);
+    if (r == PLI_SPRINGS_DONE) {
+        d->changed = true;
+        *(in ? &stats->refined : &stats->coarsened) += 1;
+    }
+    if (r == PLI_SPRINGS_TOO_COSTLY) return r;
+    if (r == PLI_SPRINGS_ADDS_ENERGY) { // an event that is refused costs as much as one that is not
+        s->retry[star] = s->criterion.decision + (1u << s->refusals[star]);
+        s->refusals[star] += s->refusals[star] < 6;
+        return r;
+    }
+    s->refusals[star] = 0;
+    if (in)
+        pli_criterion_note_refined(&s->criterion, star);
+    else
+        pli_criterion_note_coarsened(&s->criterion, star);
+    if (in) s->started[s->started_count++] = star;
+    return r;
+}
+
+static bool may_continue(const Decision *d) { return isinf(d->stop_at) || pli_cpu_ms() < d->stop_at; }
+
+static bool fits(const Decision *d, double share)
+{
+    const PliBodyDef *def = pli_body_def(d->body);
+    if (d->s->cut->active_count > def->criterion.max_active) return false;
+    return isinf(d->most_work) || pli_springs_work(d->s, def, d->dt) <= share * d->most_work;
+}
+
+/// Takes out the least needed stars until the step fits, whatever they ask for.
+static void force_coarsening(Decision *d, double share, double below_score)
+{
+    PliCriterion *c = &d->s->criterion;
+    while (may_continue(d) && !fits(d, share) && d->next_coarsen < c->coarsen_count) {
+        const PliProposal *p = &c->coarsen[d->next_coarsen];
+        if (p->score >= below_score) return;
+        d->next_coarsen++;
+        const bool willing = pli_criterion_volunteers(c, p);
+        if (apply(d, p->region, false, true) == PLI_SPRINGS_DONE && !willing) pli_body_stats_mutable(d->body)->forced++;
+    }
+}
+
+static void volunteer_coarsening(Decision *d)
+{
+    PliCriterion *c = &d->s->criterion;
+    while (may_continue(d) && d->next_coarsen < c->coarsen_count &&
+           c->coarsen[d->next_coarsen].score < c->def.coarsen) {
+        const PliProposal *p = &c->coarsen[d->next_coarsen++];
+        if (pli_criterion_volunteers(c, p)) (void)apply(d, p->region, false, false);
+    }
+}
+
+static void refine(Decision *d)
+{
+    PliCriterion *c = &d->s->criterion;
+    PliIndex i = 0;
+    for (; i < c->refine_count && may_continue(d); ++i) {
+        const PliProposal *p = &c->refine[i];
+        if (apply(d, p->region, true, false) != PLI_SPRINGS_TOO_COSTLY) continue;
+        // make room by joining regions that need it much less, then try once more
+        const PliIndex before = d->next_coarsen;
+        force_coarsening(d, 0.97, 0.5 * p->score);
+        if (d->next_coarsen == before || !may_continue(d)) break;
+        if (apply(d, p->region, true, false) == PLI_SPRINGS_TOO_COSTLY) break;
+    }
+    pli_body_stats_mutable(d->body)->refused += c->refine_count - i;
+}
+
+bool pli_springs_adapt(void *self, PliBody *body, double *x, double *v, double dt)
+{
+    PliSprings *s = self;
+    const PliBodyDef *def = pli_body_def(body);
+    const PliCriterionDef *c = &def->criterion;
+    const PliStats *stats = pli_body_stats_mutable(body);
+    const bool due = pli_criterion_due(&s->criterion, c, dt);
+    if (c->budget_ms > 0.0 && stats->steps > 0) {
+        pli_governor_learn(&s->governor, pli_springs_work(s, def, dt), stats->solve_ms,
+                           fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
+        if (s->decided) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
+        s->decided = false;
+    }
+    if (!due || s->pyramid->level_count == 1) return false;
+    if (c->budget_ms > 0.0 && s->governor.samples == 0) return false; // nobody knows yet what anything costs
+    s->decided = true;
+
+    Decision d = { .s = s, .body = body, .x = x, .v = v, .dt = dt };
+    d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
+    s->started_count = 0;
+    pli_criterion_begin(&s->criterion, c);
+    pli_springs_judge(s, body, x, v, dt);
+    d.stop_at = c->budget_ms > 0.0 ? pli_cpu_ms() + pli_governor_time(&s->governor, c->budget_ms) : INFINITY;
+    if (!fits(&d, 1.0)) force_coarsening(&d, 0.95, INFINITY);
+    volunteer_coarsening(&d);
+    refine(&d);
+    // what is touched may need all levels at once
+    for (int round = 1; round + 1 < s->pyramid->level_count && s->started_count > 0 && may_continue(&d); ++round) {
+        pli_springs_judge_new(s, body, x);
+        refine(&d);
+    }
+    return d.changed;
+}
+
+void pli_springs_adapt_reset(PliSprings *s)
+{
+    pli_criterion_reset(&s->criterion);
+    pli_governor_reset(&s->governor);
+    s->decided = s->pushed = false;
+    s->bank = 0.0;
+    memset(s->retry, 0, s->cut->star_count * sizeof *s->retry);
+    memset(s->refusals, 0, s->cut->star_count);
+    s->started_count = 0;
+    for (PliIndex k = 0; k < s->cut->star_count; ++k)
+        if (s->pinned[k]) pli_springs_cut_choose(s->cut, k, true);
+}
+
+/// A fixed vertex between vertices that are free must be there, or nothing is held.
+static bool needs_itself(const PliPyramid *p, const uint8_t *fixed, PliIndex v)
+{
+    if (p->level[v] == 0) return false;
+    const PliWing *w = &p->mesh[p->level[v] - 1]->edge[pli_pyramid_edge(p, v)];
+    return !fixed[w->start] && !fixed[w->end];
+}
+
+void pli_springs_pin(void *self, const uint8_t *fixed)
+{
+    PliSprings *s = self;
+    const PliPyramid *p = s->pyramid;
+    memset(s->pinned, 0, s->cut->star_count);
+    for (PliIndex v = p->mesh[0]->vertex_count; v < p->vertex_count; ++v) {
+        if (!fixed[v] || !needs_itself(p, fixed, v)) continue;
+        const int l = p->level[v] - 1;
+        const PliIndex star = s->cut->star_first[l] + p->mesh[l]->edge[pli_pyramid_edge(p, v)].start;
+        s->pinned[star] = 1;
+        pli_springs_cut_choose(s->cut, star, true);
+    }
+    pli_springs_cut_refresh(s->cut);
+    pli_springs_live_refresh(s);
+}
