@@ -23,7 +23,8 @@ typedef struct PliSpringsDef {
     double
         thickness; ///< m, of the membrane; 0: volume over area. An open surface needs one, and weighs density x thickness x area
 } PliSpringsDef;
-PLI_API PliSpringsDef pli_springs_default(void);
+PLI_API PliSpringsDef pli_springs_default(void); ///< two levels, volume kept, refined by displacement
+/// NULL with a sentence in `err` when the surface or the definition does not do.
 PLI_API PliBody *pli_springs_create(const PliHost *host, const PliSpringsDef *def, PliError *err);
 
 typedef struct PliSpringsInfo {
@@ -34,7 +35,7 @@ typedef struct PliSpringsInfo {
     double distance; ///< m, of the finest level from the surface that was given; 0 without base_points
     double mass;     ///< kg
 } PliSpringsInfo;
-PLI_API PliSpringsInfo pli_springs_info(const PliBody *body);
+PLI_API PliSpringsInfo pli_springs_info(const PliBody *body); ///< zeros when the body is of another scheme
 /// Refines around vertices of a level (0 <= level < levels) and nowhere else, until the next decision; for tests and studies.
 PLI_API PliStatus pli_springs_refine(PliBody *body, const PliState *s, const PliIndex *vertices, PliIndex count,
                                      int level, PliError *err);

@@ -145,6 +145,8 @@ static const PliSchemeOps octree_ops = {
     .reset = reset,
     .cut = cut,
     .adapt = pli_octree_adapt,
+    .criteria = 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_VELOCITY | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT |
+                1u << PLI_BY_CAMERA | 1u << PLI_BY_REGION,
     .spread = pli_octree_spread,
     .transfer = pli_octree_rows,
     .follow = pli_octree_follow,

@@ -145,6 +145,8 @@ static const PliSchemeOps springs_ops = {
     .reset = reset,
     .cut = cut,
     .adapt = pli_springs_adapt,
+    .criteria = 1u << PLI_BY_DISPLACEMENT | 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT |
+                1u << PLI_BY_CAMERA | 1u << PLI_BY_REGION,
     .spread = spread,
     .transfer = transfer,
     .follow = follow,
@@ -152,8 +154,6 @@ static const PliSchemeOps springs_ops = {
     .locate = locate,
     .pin = pli_springs_pin,
     .judges_forces = true,
-    .criteria = 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA |
-                1u << PLI_BY_REGION | 1u << PLI_BY_DISPLACEMENT,
     .is_valid = is_valid,
 };
 
@@ -165,9 +165,7 @@ static PliStatus check(const PliSpringsDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "springs: the definition was not made by pli_springs_default");
     if (d->base.multirate)
         return pli_refuse(err, PLI_UNSUPPORTED, "springs: multirate is not available, all springs tick together");
-    if (d->base.criterion.kind == PLI_BY_VELOCITY)
-        return pli_refuse(err, PLI_BAD_ARGUMENT,
-                          "springs: the criterion must be displacement, strainJump, force, contact, camera or region");
+    if (pli_body_check_criterion(&springs_ops, &d->base.criterion, err) != PLI_OK) return PLI_BAD_ARGUMENT;
     if (d->levels < 0 || d->levels >= PLI_PYRAMID_LEVELS)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "springs: levels is %d; it must be between 0 and %d", d->levels,
                           PLI_PYRAMID_LEVELS - 1);
