@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <pliant/octree.h>
+#include <pliant/scheme.h>
 
 extern "C" {
 #include "base/hash.h"

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <pliant/scheme.h>
+
 #include "base/memory.h"
 #include "base/vec.h"
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <pliant/stages.h>
+
 #include "base/fold.h"
 #include "base/hash.h"
 #include "base/memory.h"
