@@ -106,7 +106,6 @@ static double score_of(PliOctree *s, const PliBody *body, PliIndex cell, const d
     case PLI_BY_CONTACT: break;
     case PLI_BY_DISPLACEMENT: break; // of springs: refused before it comes here
     case PLI_BY_FORCE: score = force_on(s, cell) / (s->op.lame.mu * size * size * c->threshold); break;
-    case PLI_BY_DISPLACEMENT: break; // refused at creation
     }
     if (c->kind == PLI_BY_CAMERA || c->kind == PLI_BY_REGION) return score;
     const double near = tool_score(body, p, size);

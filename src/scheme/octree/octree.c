@@ -154,8 +154,6 @@ static const PliSchemeOps octree_ops = {
     .place = place,
     .announces = true,
     .locate = pli_octree_locate,
-    .criteria = 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA |
-                1u << PLI_BY_REGION | 1u << PLI_BY_VELOCITY,
     .pin = pin,
     .is_valid = is_valid,
 };
