@@ -13,7 +13,6 @@ static const PliAttribute rows[] = {
     { "mesh", PLI_LINK, .help = "loader or topology, instead of filename" },
     { "position", PLI_POINTS, .role = PLI_OUT,
       .help = "m, rest positions of the vertices of the finest level; those of a level are the first ones" },
-    { "triangles", PLI_INDICES, .role = PLI_OUT, .help = "triangles of the finest level, over position" },
     { "basePoints", PLI_INT, PLI_FIELD(PliSpringsDef, base_points),
       .help = "points of the base mesh that is made from a closed surface, whose shape finer levels take up; 0: the "
               "mesh itself is "
@@ -32,15 +31,6 @@ static PliBody *create(const PliHost *host, const void *def, const PliInputs *in
     PliSpringsDef d = *(const PliSpringsDef *)def;
     d.mesh = in->mesh_count ? in->mesh[0] : NULL;
     return pli_springs_create(host, &d, err);
-}
-
-static size_t output(const PliBody *body, const PliInputs *in, const char *name, double *real, PliIndex *index)
-{
-    (void)in, (void)name, (void)real;
-    const PliSprings *s = pli_body_self((PliBody *)body);
-    const PliWinged *fine = s->pyramid->mesh[s->pyramid->level_count - 1];
-    if (index) memcpy(index, fine->corner, 3 * (size_t)fine->face_count * sizeof *index);
-    return 3 * (size_t)fine->face_count;
 }
 
 /// As many as the finest level has: those there are not are points.
@@ -77,7 +67,6 @@ const PliSchemeInfo pli_springs_scheme = {
               .missing = "a surface is needed: filename or mesh" },
     .adaptive = true,
     .create = create,
-    .output = output,
     .overlays = overlays,
     .overlay_count = 1,
 };
