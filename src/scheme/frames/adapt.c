@@ -560,6 +560,7 @@ PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, cons
     for (int k = 0; k < 9; ++k) inertia[k] = (k % 4 == 0 ? trace : 0.0) - second[k];
     if (m3_inverse(r.inverse_inertia, inertia) != 0.0) m3_apply(r.spin, r.inverse_inertia, angular);
     r.inner = fmax(0.0, r.kinetic - 0.5 * s->mass->total * v3_dot(r.velocity, r.velocity));
+    r.vibration = fmax(0.0, r.inner - 0.5 * v3_dot(r.spin, angular));
     return r;
 }
 
@@ -647,8 +648,9 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     pli_dag_spread(s->dag, v);
     // how fast the whole body goes does not count: the same vibration gets the same frames. Spin does: a step turns by an
     // angle, and what that leaves unbalanced grows with it.
-    const double kinetic = pli_frames_rigid_motion(s, x, v).inner, slow = STILLNESS * s->voxels->extent;
-    s->peak_kinetic = fmax(s->peak_kinetic * exp(-dt / MEMORY), kinetic);
+    const PliRigidMotion motion = pli_frames_rigid_motion(s, x, v);
+    const double slow = STILLNESS * s->voxels->extent;
+    s->peak_kinetic = fmax(s->peak_kinetic * exp(-dt / MEMORY), motion.inner);
     s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy
                                                            : fmax(s->peak_kinetic, 0.5 * s->mass->total * slow * slow));
     s->foresight = fmax(c->interval > 0.0 ? c->interval : FORESIGHT, dt);
@@ -675,7 +677,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         s->still += due;
         if (due) s->since_decision = 0.0;
     }
-    if (may_polish(s, c) && !changed && !s->polished && is_collapsed(s) && kinetic <= s->eta &&
+    if (may_polish(s, c) && !changed && !s->polished && is_collapsed(s) && motion.vibration <= s->eta &&
         s->still >= (PliIndex)c->hold + s->polish_wait) {
         s->polished = pli_frames_polish(s, body, x, v, dt);
         may_wake = false; // the velocities before are gone

@@ -129,11 +129,11 @@ bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, dou
 void pli_frames_add_rest_forces(const PliFrames *s, const double *x, double *hat); ///< on candidates, 4 Vec3 per frame
 /// The part of the active frames' motion that moves no two points against each other, and the energies.
 typedef struct PliRigidMotion {
-    double centre[3], velocity[3]; ///< m, m/s
-    double angular[3];             ///< kg m2/s, about the centre
-    double inverse_inertia[9];     ///< 1/(kg m2), 0: a body on one line
-    double spin[3];                ///< 1/s
-    double kinetic, inner;         ///< J, all of it and without that of the flight
+    double centre[3], velocity[3];    ///< m, m/s
+    double angular[3];                ///< kg m2/s, about the centre
+    double inverse_inertia[9];        ///< 1/(kg m2), 0: a body on one line
+    double spin[3];                   ///< 1/s
+    double kinetic, inner, vibration; ///< J: all of it, without that of the flight, and without that of the spin either
 } PliRigidMotion;
 PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, const double *v); ///< adapt.c
 // frames_polish.c
