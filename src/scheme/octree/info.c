@@ -49,6 +49,7 @@ const PliSchemeInfo pli_octree_scheme = {
               .link = "mesh",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\" with a closed surface or tetrahedra" },
     .adaptive = true,
+    .refuses = "linearSolver iterations tolerance rayleighStiffness", // implicit steps
     .create = create,
     .retune = retune,
 };

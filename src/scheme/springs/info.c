@@ -66,6 +66,7 @@ const PliSchemeInfo pli_springs_scheme = {
               .link = "mesh",
               .missing = "a surface is needed: filename or mesh" },
     .adaptive = true,
+    .refuses = "law multirate spread", // linear springs that tick together; vertices follow by analysis
     .create = create,
     .overlays = overlays,
     .overlay_count = 1,

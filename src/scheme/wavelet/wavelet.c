@@ -140,6 +140,9 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
                           PLI_WAVELET_LEVELS - 1);
     if (d->refine < 0 || d->refine > 4)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: refine is %d; it must be between 0 and 4", d->refine);
+    if (d->law != PLI_WAVELET_NONLINEAR && d->base.material.law != pli_body_default().material.law)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: a law acts with elasticity nonlinear only; the linear ones have none to choose");
     if (!(d->sharp_angle >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: sharp_angle is %g degrees; it must not be negative",
                           d->sharp_angle);
