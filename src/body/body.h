@@ -90,6 +90,10 @@ struct PliBody {
     PliIndex *tether_first, *tether_column, *tether_touched;
     double *tether_weight, *tether_matrix, *tether_dense;
 
+    double rest_substep;    ///< s, the longest at rest ...
+    uint64_t rest_revision; ///< ... of this cut
+    double caution;         ///< share of it that strain allows, and has allowed lately
+
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
     PliStats stats;
 };

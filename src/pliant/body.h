@@ -204,6 +204,7 @@ typedef struct PliStepInfo {
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
     PliIndex bad_dof;            ///< first coefficient that is not finite or ran away, or PLI_NONE
     double needed_substeps;      ///< explicit: how many dt asks for
+    int retries;                 ///< times the step was taken back and made again with shorter substeps
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);
@@ -245,6 +246,7 @@ typedef struct PliStats {
     double largest_jump;                                      ///< m, shown skin at any event since reset, as measured
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
+    uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
     size_t bytes;                                             ///< allocated
 } PliStats;
 PLI_API PliStats pli_body_stats(const PliBody *body);                   ///< a copy

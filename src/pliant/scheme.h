@@ -98,6 +98,9 @@ typedef struct PliForceOps {
 
     // ---- explicit steps; NULL where a scheme has none --------------------------------------------------------------------
     double (*critical_step)(void *self); ///< s, largest stable step of the present cut, undamped
+    /// s, longest substep at x (compact points; NULL: at rest), with the material's damping and the rates of the elements, when each is taken at
+    /// `share` of its undamped limit. Asked once per step. NULL: critical_step holds at any x.
+    double (*longest_substep)(void *self, const double *x, double share);
     /// Elements may tick at their own rate: those of rate g are evaluated every 2^g substeps. NULL: all at rate 0.
     int (*rate_count)(void *self);
     void (*add_force_at_rate)(void *self, int rate, const double *x, const double *v, double *f);

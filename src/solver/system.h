@@ -44,6 +44,7 @@ typedef struct PliSystem {
     const double *filter;
     double speed_change; ///< m/s a point may change its speed by in one substep before substeps are halved; 0: off
     int halvings;        ///< of the substep, at the moment
+    double last_drift;   ///< s, length of the last substep; 0: there was none
 
     // ---- hooks, NULL when there is nothing to do -------------------------------------------------------------------
     /// f += forces that depend on the state, on active and slave points; `t` is the time since the start of the step.
