@@ -58,6 +58,7 @@ typedef struct PliContact {
     PliGrip *grip;      ///< implicit: what pressed at the end of the last step, ascending by point and tool
     PliIndex grip_count;
     double *given;   ///< kg m/s, shape [count, 4]: normal impulse of this substep, and the friction impulse as a vector
+    double *plane;   ///< explicit, shape [count, 4]: normal and offset of what a point must not pass in this substep
     double *allowed; ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
     double impulse[3 * 8];  ///< N s, per tool, over the step
     const double *inv_mass; ///< per active position
