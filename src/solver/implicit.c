@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "solver/methods.h"
 
 // ---- memory lent to a step: four fields over all points, then the iteration's own ------------------------------------------
@@ -185,12 +186,40 @@ typedef struct Prepared {
     const PliLinearMethod *method;
 } Prepared;
 
-static void apply(void *self, const double *p, double *y) { pli_step_matrix_apply(((Prepared *)self)->a, p, y); }
+/// A p by what the method assembled; tethers, which are not part of it, move no fixed point.
+static void apply_assembled(const PliLinearMethod *m, const PliStepMatrix *a, const double *p, double *y)
+{
+    double *full = scratch_of(a->system).full;
+    m->ops->apply(m->self, a, p, y);
+    if (a->tether_count == 0) return;
+    for (PliIndex i = 0; i < a->count; ++i)
+        for (int c = 0; c < 3; ++c) full[3 * (size_t)i + c] = a->fixed[i] ? 0.0 : p[3 * (size_t)i + c];
+    add_tethers(a, full, y);
+    for (PliIndex i = 0; i < a->count; ++i)
+        if (a->fixed[i]) memcpy(y + 3 * (size_t)i, p + 3 * (size_t)i, 3 * sizeof *p);
+}
+
+static void apply(void *self, const double *p, double *y)
+{
+    const Prepared *q = self;
+    if (q->method->ops->apply)
+        apply_assembled(q->method, q->a, p, y);
+    else
+        pli_step_matrix_apply(q->a, p, y);
+}
 
 static void precondition(void *self, const double *r, double *z)
 {
     const Prepared *p = self;
     p->method->ops->solve(p->method->self, p->a, r, z);
+}
+
+static PliPrepared prepare_method(const PliLinearMethod *method, const PliStepMatrix *a)
+{
+    const double start = pli_cpu_ms();
+    const PliPrepared is = method->ops->prepare(method->self, a);
+    a->system->solve.prepare_ms += pli_cpu_ms() - start;
+    return is;
 }
 
 /// dv = A^-1 b. @return iterations, or -1
@@ -202,7 +231,7 @@ static int solve_step(const PliImplicit *im, const PliStepMatrix *a, const doubl
     Prepared prepared = { a, im->chosen };
     const PliLinearOp op = { apply, ops->solve ? precondition : NULL, &prepared, 3 * a->count };
     for (bool definite = !ops->notices;; definite = true) {
-        const PliPrepared is = ops->prepare(self, a);
+        const PliPrepared is = prepare_method(im->chosen, a);
         bool indefinite = is == PLI_PREPARED_INDEFINITE;
         if (is == PLI_PREPARED_FAILED) return -1;
         if (is == PLI_PREPARED_NEAR) {
@@ -211,6 +240,7 @@ static int solve_step(const PliImplicit *im, const PliStepMatrix *a, const doubl
                                          ? pli_minres_solve(&im->iterative, &op, b, dv, scratch)
                                          : pli_cg_solve(&im->iterative, &op, b, dv, scratch);
             indefinite = r.indefinite;
+            s->solve.residual = r.residual;
             if (definite || !indefinite) {
                 if (ops->spent) ops->spent(self, r.iterations);
                 return isfinite(r.residual) ? r.iterations : -1;
@@ -241,7 +271,9 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Methods that notice try the exact one first,
     // which follows the motion better and comes to rest sooner.
+    const double start = pli_cpu_ms();
     s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
+    s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start };
     // f += (h + b_r) K v
     s->force->add_dforce(s->force_self, s->v, dt + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
@@ -257,7 +289,9 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     s->mass_factor = 1.0 + dt * s->mass_damping;
     s->stiffness_factor = -dt * (dt + s->rayleigh_stiffness + s->material_damping);
     const PliStepMatrix a = matrix_of(s);
+    const double begin = pli_cpu_ms();
     const int iterations = solve_step(im, &a, b, dv, w.rest);
+    s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
     for (size_t i = 0; i < n; ++i) {
         s->v[i] += dv[i];
