@@ -438,6 +438,10 @@ static void integrate(PliBody *b, double dt, PliStepInfo *info)
         }
         info->substeps = 1;
         info->cg_iterations = pli_implicit_step(&b->system, &b->implicit, dt);
+        const PliSolveCost *cost = &b->system.solve;
+        info->residual = cost->residual;
+        b->stats.linearize_ms = cost->linearize_ms, b->stats.prepare_ms = cost->prepare_ms;
+        b->stats.iterate_ms = cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
         if (info->cg_iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
         return;
     }

@@ -335,6 +335,20 @@ static bool add_diagonal_blocks(void *self, PliIndex n, double k, double *to)
     return true;
 }
 
+// ---- elements with four corners ------------------------------------------------------------------------------------------------
+
+static bool corners(void *self, const PliIndex **corner, PliIndex *count)
+{
+    const PliElasticForce *e = self;
+    *corner = e->corner, *count = e->element_count;
+    return e->sample_count == 0;
+}
+
+static void add_corner_blocks(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user)
+{
+    pli_elastic_add_tet_blocks(((PliElasticForce *)self)->kernel, k, place, value, fn, user);
+}
+
 const PliForceOps pli_elastic_force_ops = {
     .recut = recut,
     .retune = retune,
@@ -352,4 +366,6 @@ const PliForceOps pli_elastic_force_ops = {
     .couplings = couplings,
     .add_blocks = add_blocks,
     .add_diagonal_blocks = add_diagonal_blocks,
+    .corners = corners,
+    .add_corner_blocks = add_corner_blocks,
 };

@@ -33,7 +33,9 @@ typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
     PLI_SOLVE_MINRES,
-    PLI_SOLVE_AUTO ///< the scheme's own solver if it has one, else LDL; CG where coefficients couple with dozens of others and many are active
+    PLI_SOLVE_AUTO, ///< the scheme's own solver if it has one, else LDL; CG where coefficients couple with dozens of others and many are active
+    PLI_SOLVE_INCOMPLETE, ///< CG on the assembled matrix, with an incomplete factor
+    PLI_SOLVE_MULTIGRID   ///< the same with a multigrid cycle; an incomplete factor where coefficients are no places
 } PliLinearSolver;
 
 /// What makes a region refine, on any scheme. Scores are relative: above 1 asks for more, below `coarsen` allows less.
@@ -199,6 +201,7 @@ typedef struct PliStepInfo {
     bool finite;                 ///< status is PLI_OK
     int substeps;                ///< explicit: how many were made; implicit: 1
     int cg_iterations;           ///< implicit
+    double residual;             ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
     PliIndex refined, coarsened; ///< regions
     PliIndex inverted;           ///< elements
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
@@ -247,7 +250,10 @@ typedef struct PliStats {
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
     uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
-    size_t bytes;                                             ///< allocated
+    /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
+    double linearize_ms, prepare_ms, iterate_ms;
+    const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet
+    size_t bytes;              ///< allocated
 } PliStats;
 PLI_API PliStats pli_body_stats(const PliBody *body);                   ///< a copy
 PLI_API uint64_t pli_body_hash(const PliBody *body, const PliState *s); ///< same for any worker count and vector unit

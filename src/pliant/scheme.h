@@ -76,6 +76,8 @@ typedef struct PliLiveView {
 
 // ---- forces ----------------------------------------------------------------------------------------------------------------
 
+/// The matrix of one element over n points, row-major, 3n x 3n.
+typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
 /// Up to `count` numbers of blocks that couple with each other.
 typedef void PliBlocksFn(const PliIndex *block, PliIndex count, void *user);
 /// Where the block (row, column) of a matrix is kept; NULL: this one is not wanted.
@@ -119,6 +121,13 @@ typedef struct PliForceOps {
     bool (*add_blocks)(void *self, PliIndex n, double k, PliBlockPlaceFn *place, void *user, size_t stride);
     /// The diagonal blocks only: [points / n, 3 n, 3 n] += k K.
     bool (*add_diagonal_blocks)(void *self, PliIndex n, double k, double *blocks);
+
+    // ---- elements with four corners; NULL or false: there are others, and solvers take them from `blocks` --------------------
+    bool (*corners)(void *self, const PliIndex **corner,
+                    PliIndex *count); ///< [count, 4], compact numbers, until the next cut
+    /// Blocks of k K straight to value + 9 place, ten places per element: pairs of corners 00 11 22 33 10 20 30 21 31 32, with the
+    /// highest bit for the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major.
+    void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user);
 } PliForceOps;
 
 // ---- linear solvers ----------------------------------------------------------------------------------------------------------
@@ -170,6 +179,8 @@ typedef struct PliLinearOps {
     PliPrepared (*prepare)(void *self, const PliStepMatrix *a);
     /// x = A^-1 b, or nearly; b and x differ. NULL: iterations go without.
     void (*solve)(void *self, const PliStepMatrix *a, const double *b, double *x);
+    /// y = A p without tethers, as prepare assembled it. NULL: by the forces, element by element.
+    void (*apply)(void *self, const PliStepMatrix *a, const double *p, double *y);
     /// Eight at once, in place: x and work have shape [3 count, 8]. NULL: one after the other.
     void (*solve_eight)(void *self, const PliStepMatrix *a, double *x, double *work);
     void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL

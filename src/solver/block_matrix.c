@@ -47,19 +47,8 @@ struct PliBlockMatrix {
     PliIndex negative;
 };
 
-/// Room for `count` items, contents lost when it grows. A quarter is kept in reserve for the next pattern.
-static bool reserve(const PliHost *host, void **array, size_t *capacity, size_t count, size_t size)
-{
-    if (count <= *capacity && *array) return true;
-    pli_free(host, *array, *capacity, size);
-    *capacity = 0;
-    size_t wanted = count + count / 4 + 16;
-    *array = pli_alloc(host, wanted, size);
-    if (*array) *capacity = wanted;
-    return *array != NULL;
-}
 #define RESERVE(m, name, count)                                                                                        \
-    reserve(&(m)->host, (void **)&(m)->name, &(m)->name##_capacity, (count), sizeof *(m)->name)
+    pli_reserve(&(m)->host, (void **)&(m)->name, &(m)->name##_capacity, (count), sizeof *(m)->name)
 
 PliBlockMatrix *pli_block_matrix_create(const PliHost *host)
 {

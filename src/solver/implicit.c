@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/timer.h"
 #include "solver/methods.h"
 
 // ---- memory lent to a step: five fields over all points, then the iteration's own ------------------------------------------
@@ -186,7 +187,27 @@ typedef struct Prepared {
     const PliLinearMethod *method;
 } Prepared;
 
-static void apply(void *self, const double *p, double *y) { pli_step_matrix_apply(((Prepared *)self)->a, p, y); }
+/// A p by what the method assembled; tethers, which are not part of it, move no fixed point.
+static void apply_assembled(const PliLinearMethod *m, const PliStepMatrix *a, const double *p, double *y)
+{
+    double *full = scratch_of(a->system).full;
+    m->ops->apply(m->self, a, p, y);
+    if (a->tether_count == 0) return;
+    for (PliIndex i = 0; i < a->count; ++i)
+        for (int c = 0; c < 3; ++c) full[3 * (size_t)i + c] = a->fixed[i] ? 0.0 : p[3 * (size_t)i + c];
+    add_tethers(a, full, y);
+    for (PliIndex i = 0; i < a->count; ++i)
+        if (a->fixed[i]) memcpy(y + 3 * (size_t)i, p + 3 * (size_t)i, 3 * sizeof *p);
+}
+
+static void apply(void *self, const double *p, double *y)
+{
+    const Prepared *q = self;
+    if (q->method->ops->apply)
+        apply_assembled(q->method, q->a, p, y);
+    else
+        pli_step_matrix_apply(q->a, p, y);
+}
 
 static void precondition(void *self, const double *r, double *z)
 {
@@ -210,7 +231,9 @@ static bool prepare(Solve *q)
     const PliLinearMethod *m = q->im->chosen;
     for (;; q->definite = true) {
         const PliStepMatrix a = matrix_of(q->s);
+        const double start = pli_cpu_ms();
         q->is = m->ops->prepare(m->self, &a);
+        q->s->solve.prepare_ms += pli_cpu_ms() - start;
         q->is_stale = false;
         if (q->is != PLI_PREPARED_INDEFINITE) return q->is != PLI_PREPARED_FAILED;
         q->is = PLI_PREPARED_EXACT;
@@ -225,8 +248,10 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, const dou
     const PliStepMatrix a = matrix_of(q->s);
     Prepared prepared = { &a, q->im->chosen };
     const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
-    return q->im->wish == PLI_SOLVE_MINRES ? pli_minres_solve(def, &op, b, dv, scratch)
-                                           : pli_cg_solve(def, &op, b, dv, scratch);
+    const PliSolveResult r = q->im->wish == PLI_SOLVE_MINRES ? pli_minres_solve(def, &op, b, dv, scratch)
+                                                             : pli_cg_solve(def, &op, b, dv, scratch);
+    q->s->solve.residual = r.residual;
+    return r;
 }
 
 // A factor is exact but for tethers that changed since, or that its pattern has no room for: then it preconditions, and as few
@@ -313,7 +338,9 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Methods that notice try the exact one first,
     // which follows the motion better and comes to rest sooner.
+    const double start = pli_cpu_ms();
     s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
+    s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start };
     // f += (h + b_r) K v
     s->force->add_dforce(s->force_self, s->v, dt + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
@@ -328,7 +355,9 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     }
     s->mass_factor = 1.0 + dt * s->mass_damping;
     s->stiffness_factor = -dt * (dt + s->rayleigh_stiffness + s->material_damping);
+    const double begin = pli_cpu_ms();
     const int iterations = solve_step(s, im, dt, &w);
+    s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
     for (size_t i = 0; i < n; ++i) {
         s->v[i] += dv[i];

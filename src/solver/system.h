@@ -9,6 +9,12 @@
 
 #include "solver/linear.h"
 
+/// What the last implicit step left and took.
+typedef struct PliSolveCost {
+    double residual; ///< relative to the right-hand side; 0 after a direct solve
+    double linearize_ms, prepare_ms, iterate_ms;
+} PliSolveCost;
+
 typedef struct PliSystem {
     PliHost host;
     PliIndex active_count, slave_count;
@@ -59,6 +65,7 @@ typedef struct PliSystem {
     void *self;
 
     double mass_factor, stiffness_factor; ///< of the matrix of the last implicit step
+    PliSolveCost solve;
 
     // ---- implicit only: points of the body that contact or the host hold, see PliStepMatrix ----------------------------------
     PliIndex tether_count;
@@ -69,6 +76,13 @@ typedef struct PliSystem {
 void pli_system_spread(const PliSystem *s, double *a);                ///< slaves of one field from its active part
 void pli_system_gather(const PliSystem *s, double *f);                ///< active += W^T slaves
 void pli_system_mass(const PliSystem *s, const double *p, double *y); ///< y = M p on active points
+/// What a point hangs on: itself when it is active, else its row of W. `point` must outlive it.
+typedef struct PliSupport {
+    const PliIndex *column;
+    const double *weight;
+    PliIndex count;
+} PliSupport;
+PliSupport pli_system_support(const PliSystem *s, const PliIndex *point);
 /// Calls fn with every block of W^T K W over active positions at the last linearize; blocks of one pair add up.
 void pli_system_stiffness_blocks(const PliSystem *s, PliBlockFn *fn, void *user);
 
