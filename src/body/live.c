@@ -217,6 +217,7 @@ void pli_body_recut(PliBody *b)
     s->mass_first = cut.mass_first ? l->mass_first : NULL;
     s->mass_column = l->mass_column, s->mass_value = l->mass_value;
     s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
+    s->force_ready = false; // what was evaluated belongs to the old numbers
     recut_forces(b, &cut);
     b->revision++;
     b->stats.active = cut.active_count;
