@@ -79,6 +79,10 @@ MUTANTS = (
      ("wavelet: beam_tip_1", "wavelet: beam_frequency_1")),
     ("wavelet masses are halved", "src/scheme/wavelet/pairs.c", "v[9] *= density;", "v[9] *= 0.5 * density;",
      ("wavelet: free_fall",)),
+    ("wavelet details that go push nobody", "src/scheme/wavelet/fade.c", "s->mass_value[k], change);", "0.0 * s->mass_value[k], change);",
+     ("wavelet: momentum_quasi_linear", "wavelet: momentum_nonlinear", "wavelet: momentum_plain")),
+    ("wavelet transitions turn the body", "src/scheme/wavelet/fade.c", "if (s->held ||", "if (true ||",
+     ("wavelet: momentum_quasi_linear", "wavelet: momentum_linear", "wavelet: momentum_nonlinear")),
 )
 
 

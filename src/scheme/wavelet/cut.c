@@ -247,6 +247,7 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
     choose_mass(s);
     if (nonlinear(s)) choose_samples(s);
     s->revision++;
+    if (s->impulse) memset(s->impulse, 0, 3 * (size_t)s->active_count * sizeof *s->impulse);
     s->info.active = s->active_count;
     s->info.matrix_entries = 9 * (2 * (size_t)entries - s->active_count);
 }
@@ -265,6 +266,9 @@ void pli_wavelet_cut(void *self, PliCut *cut)
     cut->mass = s->cut_mass, cut->load = s->cut_load;
     cut->mass_first = s->mass_first, cut->mass_column = s->mass_column, cut->mass_value = s->mass_value;
     cut->driven = s->driven;
+    bool drives = false;
+    for (PliIndex i = 0; i < s->active_count && !drives; ++i) drives = s->driven[i];
+    cut->driven_impulse = drives ? s->impulse : NULL;
     if (!nonlinear(s)) return;
     cut->slave = s->slave, cut->slave_count = s->slave_count;
     cut->slave_first = s->slave_first, cut->slave_column = s->slave_column, cut->slave_weight = s->slave_weight;

@@ -89,6 +89,10 @@ typedef struct PliWavelet {
     double *x_level, *v_level; ///< scratch, per coefficient
     double *
         start; ///< per function: N of the force that fades, or m of the detail that does, in the frame of the rest shape
+    double *push;                 ///< N s, [count, 3]: of the coming step, what makes up for velocities that were set
+    double *impulse;              ///< N s, by active position: what led details to zero in the last step
+    double twist[3];              ///< N m s, of what transitions push by: taken back
+    bool pushes, held;            ///< there is a push; the host holds something of level 0
     double *clock;                ///< s since the transition of each function began
     double *v_before;             ///< m/s, [count, 3]: at the beginning of the last step
     double v_dt;                  ///< s, its length; 0: unknown
@@ -137,6 +141,14 @@ void pli_wavelet_adapt_destroy(PliWavelet *s);
 void pli_wavelet_adapt_reset(PliWavelet *s);
 bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double dt);
 void pli_wavelet_pin(void *self, const uint8_t *fixed);
+// fade.c
+/// Before anything switches: what led details to zero in the last step is remembered, to be taken back.
+void pli_wavelet_begin_fades(PliWavelet *s, const double *impulse, const double *x, const double *v);
+/// Clocks go on; details that fade out get the velocity that takes them there.
+void pli_wavelet_advance_fades(PliWavelet *s, double *x, double *v, double dt);
+void pli_wavelet_drop_faded(PliWavelet *s);
+void pli_wavelet_switch_on(PliWavelet *s, PliIndex a, double *x, double *v);
+void pli_wavelet_switch_off(PliWavelet *s, PliIndex a, double *x, double *v);
 // wavelet_judge.c
 /// What would push each function if it were active: all forces, less what accelerates the body. N, by function; x is complete.
 void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);
