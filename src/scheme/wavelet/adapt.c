@@ -89,7 +89,7 @@ static void find_candidates(PliWavelet *s)
         const PliIndex before = k > 1 ? s->level[k - 2].lattice->vertex_count : 0,
                        even = s->level[k - 1].lattice->vertex_count;
         for (PliIndex v = even; v < s->level[k].lattice->vertex_count; ++v) {
-            if (s->state[v] != PLI_PASSIVE || s->fixed[v]) continue;
+            if (s->state[v] != PLI_PASSIVE || s->fixed[v] || (s->dropped && s->dropped[v])) continue;
             for (PliIndex e = r.first[v]; e < r.first[v + 1] && !s->candidate[v]; ++e)
                 s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE;
             s->info.candidates += s->candidate[v];
@@ -116,6 +116,7 @@ static void measure_displacement(PliWavelet *s, const double *x)
     const PliIndex first = s->level[s->level_count - 1].dof_first;
     for (PliIndex v = 0; v < s->count; ++v) {
         const size_t a = (size_t)first + v;
+        if (s->dropped && s->dropped[v]) continue;
         double u[3];
         m3_apply(u, s->rotation, s->rest + 3 * a);
         v3_add(u, u, s->shift);

@@ -60,14 +60,15 @@ static void fading_force(const PliWavelet *s, PliIndex a, double f[3])
 /// The couple on level 0 that takes back what turns the body. With something held the clamp takes it.
 static void take_twist_back(PliWavelet *s, const double *x)
 {
-    const PliIndex n = s->level[0].lattice->vertex_count;
+    const PliIndex n = s->base_count;
     if (s->held || (s->twist[0] == 0.0 && s->twist[1] == 0.0 && s->twist[2] == 0.0)) return;
     const double back[3] = { -s->twist[0], -s->twist[1], -s->twist[2] };
-    const PliEventPatch patch = { s->active, s->load, n }; // level 0 comes first, and is always on
+    const PliEventPatch patch = { s->active, s->cut_load, n }; // level 0 comes first, and is always on
     double *turn = s->motion;
-    memset(turn, 0, 3 * (size_t)n * sizeof *turn);
+    for (PliIndex b = 0; b < n; ++b) memset(turn + 3 * (size_t)s->active[b], 0, 3 * sizeof *turn);
     if (!pli_handover_spin(&patch, back, x, turn)) return;
-    for (PliIndex b = 0; b < n; ++b) v3_madd(s->push + 3 * (size_t)b, s->load[b], turn + 3 * (size_t)b);
+    for (PliIndex b = 0; b < n; ++b)
+        v3_madd(s->push + 3 * (size_t)s->active[b], s->cut_load[b], turn + 3 * (size_t)s->active[b]);
     s->pushes = true;
 }
 

@@ -24,7 +24,22 @@ typedef struct PliWaveletLevel {
     PliIndex *child_first;             ///< per cell + 1: its cells in the next level
     PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
     double singular;
+    // of bodies inside a surface; NULL otherwise
+    uint8_t *share; ///< per cell: PLI_CELL_...
+    double *octant; ///< [cells, 8, 4], octants by bits x, y, z: m3 inside, and their middle in the cell
+    uint64_t *mask; ///< per irregular cell: pieces that count
 } PliWaveletLevel;
+
+enum { PLI_CELL_EMPTY, PLI_CELL_CUT, PLI_CELL_FULL };
+
+/// A point of integration inside a cell.
+typedef struct PliWaveletPoint {
+    double u[3], weight; ///< of the cell, or of its piece `part`
+    PliIndex part;
+} PliWaveletPoint;
+enum { PLI_WAVELET_POINTS = 1024 }; ///< most of one cell
+
+struct PliTriangleTree;
 
 typedef struct PliWavelet {
     PliHost host;
@@ -43,6 +58,13 @@ typedef struct PliWavelet {
     PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells
     PliIndex *locator_cell; ///< per six tetrahedra: finest cell and piece
     PliIndex piece_count;
+    // bodies inside a surface: embed.c
+    PliInside *inside;            ///< NULL: the body fills its lattice
+    struct PliTriangleTree *tree; ///< of the surface
+    PliWaveletPoint *points;      ///< scratch
+    uint8_t *dropped;             ///< per function: hardly reaches into the body; NULL: none
+    PliTransfer *merge;           ///< vertices of level 0 from those that are not dropped; NULL: all are there
+    PliIndex base_count;          ///< functions of level 0 that are always on
 
     // every pair of functions that meet, lower triangle by rows
     PliIndex *pair_first, *pair_column;
@@ -78,6 +100,7 @@ typedef struct PliWavelet {
     uint64_t revision;
     // W of everything, made when somebody asks
     PliIndex *w_first, *w_column;
+    size_t w_capacity;
     double *w_weight;
     uint64_t w_revision;
 
@@ -123,6 +146,19 @@ double pli_wavelet_rest_point(const PliWaveletLevel *l, PliIndex cell, PliIndex 
 /// Gauss points of a cell for forces: gradients [samples, width, 3] and volumes of the cell's vertices. @return samples, 0: inside out
 PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, double *grad, double *volume);
 enum { PLI_WAVELET_SAMPLES = 8 };
+void pli_wavelet_place_of(const PliWavelet *s, PliIndex cell, PliIndex part, const double u[3], double p[3],
+                          double J[9]); ///< in a finest cell; J may be NULL
+// embed.c
+/// Points of a finest cell that are inside the surface; *axis: they are on lines along it, which are on rows along the next axis, and the
+/// cell is a box; -1: anywhere. @return how many, 0: it is empty, PLI_NONE: it is full
+PliIndex pli_wavelet_cell_points(const PliWavelet *s, PliIndex cell, PliWaveletPoint out[PLI_WAVELET_POINTS],
+                                 int *axis);
+PliStatus pli_wavelet_find_shares(PliWavelet *s, PliError *err);
+/// Weak functions are dropped or follow others; level 1 comes from those that are left. Needs loads of functions.
+PliStatus pli_wavelet_merge(PliWavelet *s, PliError *err);
+void pli_wavelet_follow_merged(const PliWavelet *s, double *x); ///< dropped vertices of level 0
+void pli_wavelet_reduce_merged(const PliWavelet *s, double *f); ///< forces on them go to those they follow
+void pli_wavelet_free_embedding(PliWavelet *s);
 // wavelet_pairs.c
 PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err);
 void pli_wavelet_free_pairs(PliWavelet *s);
