@@ -10,7 +10,8 @@ extern "C" {
 #include "mesh/inside.h"
 }
 
-namespace {
+namespace
+{
 const PliHost host = pli_host_default();
 using Mesh = std::unique_ptr<PliMesh, decltype(&pli_mesh_destroy)>;
 
@@ -30,7 +31,8 @@ TEST(Inside, linesThroughABoxAreInsideFromFaceToFace)
     EXPECT_NEAR(pli_inside_volume(s), 6.0, 1e-12);
     for (int axis = 0; axis < 3; ++axis)
         for (int k = 0; k < 9; ++k) { // also through corners of cells, and along their faces
-            double p[3] = { 0.25 * (1 + k % 3), 0.5 * (1 + k / 3 % 3), 0.75 * (1 + k / 3 % 3) }, at[2 * PLI_INSIDE_STRETCHES];
+            double p[3] = { 0.25 * (1 + k % 3), 0.5 * (1 + k / 3 % 3), 0.75 * (1 + k / 3 % 3) },
+                   at[2 * PLI_INSIDE_STRETCHES];
             ASSERT_EQ(pli_inside_line(s, axis, p, at), 1) << axis << ' ' << k;
             EXPECT_NEAR(at[0], 0.0, 1e-6);
             EXPECT_NEAR(at[1], 1.0 + axis, 1e-6);
