@@ -44,6 +44,8 @@ typedef struct PliCut {
     bool one_way;
     const uint8_t
         *driven; ///< per active coefficient: the scheme moves it by the velocity it writes in adapt; NULL: none
+    /// N s, active_count Vec3: implicit steps write here what kept the driven ones on their way. NULL: not wanted.
+    double *driven_impulse;
 
     // Elements of the default forces; a scheme with its own leaves them out.
     const PliIndex *element; ///< live tetrahedra, ascending, into PliSchemeStatic.tets

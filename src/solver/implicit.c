@@ -71,7 +71,8 @@ static void add_tethers(const PliStepMatrix *a, const double *p, double *y)
     }
 }
 
-void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y)
+/// y = A p with all rows, those of fixed points as if they were free; p is 0 there.
+static void multiply(const PliStepMatrix *a, const double *p, double *y)
 {
     PliSystem *s = a->system;
     const Scratch w = scratch_of(s);
@@ -86,6 +87,12 @@ void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y)
     pli_system_mass(s, w.full, y);
     for (size_t i = 0; i < n; ++i) y[i] = a->mass_factor * y[i] + w.reaction[i];
     add_tethers(a, w.full, y);
+}
+
+void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y)
+{
+    const PliSystem *s = a->system;
+    multiply(a, p, y);
     for (PliIndex i = 0; i < s->active_count; ++i)
         if (s->fixed[i]) memcpy(y + 3 * (size_t)i, p + 3 * (size_t)i, 3 * sizeof *p);
 }
@@ -350,6 +357,7 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
             const size_t j = 3 * (size_t)i + c;
             double f = s->f[j] + s->load[i] * s->gravity[c] - s->mass_damping * b[j];
             if (s->f_ext) f += s->f_ext[j];
+            if (s->impulse) s->impulse[j] = s->fixed[i] ? -dt * f : 0.0;
             b[j] = s->fixed[i] ? 0.0 : dt * f;
         }
     }
@@ -359,6 +367,10 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     const int iterations = solve_step(s, im, dt, &w);
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
+    if (s->impulse) {
+        multiply(&a, dv, b);
+        for (size_t i = 0; i < n; ++i) s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] : 0.0;
+    }
     for (size_t i = 0; i < n; ++i) {
         s->v[i] += dv[i];
         s->x[i] += dt * s->v[i];

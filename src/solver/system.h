@@ -43,7 +43,8 @@ typedef struct PliSystem {
     /// f holds the internal forces at x and v already; the next implicit step takes them and clears this.
     bool force_ready;
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
-    double *work;        ///< lent scratch, pli_implicit_workspace doubles
+    double *impulse; ///< N s, active_count Vec3: what held the fixed ones in the last implicit step; NULL: not wanted
+    double *work;    ///< lent scratch, pli_implicit_workspace doubles
     // explicit only
     int rate_count; ///< of PliForceOps, for the present cut
     /// Semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off.
