@@ -64,6 +64,7 @@ const PliSchemeInfo pli_springs_scheme = {
               .most = 1,
               .file = "filename",
               .link = "mesh",
+              .base = "basePoints",
               .missing = "a surface is needed: filename or mesh" },
     .adaptive = true,
     .refuses = "law multirate spread", // linear springs that tick together; vertices follow by analysis
