@@ -19,7 +19,7 @@ typedef struct Options {
     const char *scene[MAX_SCENES], *sweep[MAX_SWEEPS], *schemes, *out, *json;
     PliWords scenes, sweeps;
     int repeat, steps, threads;
-    bool quiet;
+    bool quiet, no_cache;
     PliSceneOptions scene_options;
 } Options;
 
@@ -123,6 +123,9 @@ static bool print_result(const Result *r)
            "ms: %s; whole runs took %.2f to %.2f of their median%s.\n",
            c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
            busy > 1.25 ? "; other work was running on this machine" : "");
+    if (c->outcome[c->reference].recorded[0])
+        printf("The reference was recorded on %s, its times too; --no-cache runs it again.\n",
+               c->outcome[c->reference].recorded);
     return good;
 }
 
@@ -165,6 +168,7 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_number(j, "ms_total", ran ? o->total_ms : none);
     pli_json_integer(j, "timed_runs", ran ? o->timed_runs : 0);
     pli_json_bool(j, "timed_while_measuring", o->timed_with_evidence);
+    pli_json_string(j, "recorded", o->recorded[0] ? o->recorded : NULL);
     pli_json_number(j, "run_low", ran ? o->run_low : none);
     pli_json_number(j, "run_high", ran ? o->run_high : none);
     pli_json_number(j, "wall_over_cpu", ran ? o->busy : none);
@@ -321,6 +325,8 @@ static PliStatus run_scene(const Options *o, const PliHost *host, const char *pa
     def.steps = (PliIndex)o->steps;
     def.repeat = o->repeat;
     def.wall_clock = o->threads > 1;
+    char cache[1024];
+    if (!o->no_cache && pli_cache_folder(cache, sizeof cache)) def.cache = cache;
     if (!o->quiet) def.progress = show_progress;
     r->comparison = pli_contest_compare(r->contest, &def, err);
     if (!o->quiet) pli_progress(0, 0, NULL);
@@ -396,6 +402,8 @@ int pli_cmd_compare(int argc, char **argv)
         { "json", 0, "FILE", "JSON there too; - writes only JSON, to standard output", PLI_OPTION_TEXT, &o.json,
           .needs = "a file, or - for standard output" },
         PLI_OPTION_DATA_PATH(*so),
+        { "no-cache", 0, NULL, "run the reference again, and keep no recording of it", PLI_OPTION_FLAG,
+          .value = &o.no_cache },
         { "quiet", 'q', NULL, "no progress, no table", PLI_OPTION_FLAG, .value = &o.quiet },
     };
     const PliCommandLine line = {

@@ -9,6 +9,7 @@
 
 #include <pliant/body.h>
 
+#include "host/compare/cache.h"
 #include "host/components/metrics.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,9 @@ typedef struct PliCompareDef {
     int instant_count;
     void (*progress)(double part, const char *text, void *user); ///< part of all runs done, 0 .. 1; NULL: silent
     void *progress_user;
+    const char *cache;    ///< folder in which the run of the reference is kept; NULL: it runs every time
+    PliKey reference_key; ///< of all that decides what the reference does and how long it takes, but for what is above
+    uint64_t cache_bytes; ///< most that is kept there; default 512 MiB
 } PliCompareDef;
 PliCompareDef pli_compare_default(void);
 
@@ -102,6 +106,7 @@ typedef struct PliOutcome {
     double run_low, run_high; ///< total time of the fastest and the slowest timed run over their median
     int timed_runs;
     bool timed_with_evidence; ///< too slow to repeat: the steps of the evidence run were timed
+    char recorded[32]; ///< date of the recording that everything here, times included, was taken from; "": it ran
     double
         busy; ///< wall time over CPU time of the timed runs; well above 1: something else was running, or threads waited
     double pop_max, hidden_max, energy_drift, energy_loss, momentum_drift; ///< NaN: does not apply

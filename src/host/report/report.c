@@ -418,6 +418,12 @@ static void put_runs(PliText *t, const PliComparison *c)
             o->hash);
     }
     pli_text_put(t, "</table>\n");
+    if (c->outcome[c->reference].recorded[0])
+        pli_text_print(t,
+                       "<p class=\"soft\">The reference did not run this time: its motion and its times are those of a "
+                       "recording of %s, made by the same program from the same scene and meshes on this kind of "
+                       "processor. <code>--no-cache</code> runs it again.</p>\n",
+                       c->outcome[c->reference].recorded);
 }
 
 static PliStatus put_chapter(PliText *t, const PliChapter *chapter)
