@@ -10,6 +10,7 @@
 #include "output/progress.h"
 #include "output/machine.h"
 #include "output/table.h"
+#include "host/compare/family.h"
 #include "host/compare/scene.h"
 #include "host/report/report.h"
 
@@ -66,6 +67,16 @@ static void cell_number(PliTable *t, double value, const char *format)
     pli_table_cell(t, "%s", text);
 }
 
+/// "2.3x", or ">2.3x" where that is a bound.
+static void cell_gain(PliTable *t, const PliRival *r)
+{
+    static const char *const sign[] = { "", ">", "<" };
+    if (isfinite(r->gain))
+        pli_table_cell(t, "%s%.3gx", sign[r->cost_bound], r->gain);
+    else
+        pli_table_cell(t, "-");
+}
+
 static void add_row(PliTable *t, const PliOutcome *o)
 {
     const bool ran = o->verdict == PLI_FINISHED;
@@ -80,7 +91,7 @@ static void add_row(PliTable *t, const PliOutcome *o)
     }
     if (!ran) {
         pli_table_cell(t, "%s", pli_verdict_name(o->verdict));
-        for (int k = 0; k < 7; ++k) pli_table_cell(t, "-");
+        for (int k = 0; k < 9; ++k) pli_table_cell(t, "-");
         return;
     }
     pli_table_cell(t, "%.0f", o->dofs_mean);
@@ -92,6 +103,8 @@ static void add_row(PliTable *t, const PliOutcome *o)
                    : o->speedup < 100.0 ? 1
                                         : 0,
                    o->speedup, o->on_front && !o->is_reference ? " *" : "");
+    cell_gain(t, &o->rival);
+    cell_gain(t, &o->force_rival);
     cell_percent(t, o->pop_max);
     cell_number(t, o->energy_drift, "%.2g");
     cell_number(t, o->momentum_drift, "%.2g");
@@ -100,10 +113,11 @@ static void add_row(PliTable *t, const PliOutcome *o)
 static bool print_result(const Result *r)
 {
     const PliComparison *c = r->comparison;
-    const char *const heading[] = { "body", "scheme",  "error", "max",      "near tool", "tool force", "DOFs",
-                                    "of",   "ms/step", "p99",   "speed-up", "pop",       "energy",     "momentum" };
+    const char *const heading[] = { "body",       "scheme", "error",   "max",     "near tool", "tool force",
+                                    "DOFs",       "of",     "ms/step", "p99",     "speed-up",  "gain",
+                                    "force gain", "pop",    "energy",  "momentum" };
     PliTable t;
-    pli_table_begin(&t, "llrrrrrrrrrrrr", heading);
+    pli_table_begin(&t, "llrrrrrrrrrrrrrr", heading);
     for (int k = 0; k < c->count; ++k) add_row(&t, &c->outcome[k]);
     printf("%s: %u steps of %g s, %u surface points, largest displacement %.4g mm\n\n", r->contest->title, c->steps,
            c->dt, c->point_count, 1e3 * c->largest_displacement);
@@ -119,14 +133,36 @@ static bool print_result(const Result *r)
         if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }
-    printf("Errors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
+    char text[600];
+    bool ranked = false;
+    for (int k = 0; k < c->count; ++k) {
+        pli_family_sentence(c, &c->outcome[k], text, sizeof text);
+        if (text[0]) puts(text);
+        ranked = ranked || text[0];
+    }
+    pli_family_summary(c, text, sizeof text);
+    if (text[0]) puts(text);
+    printf("%sErrors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
            "ms: %s; whole runs took %.2f to %.2f of their median%s.\n",
+           ranked ? "\ngain: cost of a uniform body of equal error over the body's own cost.\n" : "",
            c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
            busy > 1.25 ? "; other work was running on this machine" : "");
     if (c->outcome[c->reference].recorded[0])
         printf("The reference was recorded on %s, its times too; --no-cache runs it again.\n",
                c->outcome[c->reference].recorded);
     return good;
+}
+
+static void json_rival(PliJson *j, const char *name, const PliRival *r)
+{
+    pli_json_begin_object(j, name);
+    pli_json_number(j, "gain", r->gain);
+    pli_json_number(j, "cost_at_equal_error", r->cost);
+    pli_json_string(j, "cost_bound", pli_bound_name(r->cost_bound));
+    pli_json_number(j, "error_at_equal_cost", r->error);
+    pli_json_string(j, "error_bound", pli_bound_name(r->error_bound));
+    pli_json_string(j, "verdict", isfinite(r->gain) ? pli_rival_verdict(r) : NULL);
+    pli_json_end(j);
 }
 
 /// NaN becomes null: a figure that has no meaning here, or a body that did not finish.
@@ -178,6 +214,9 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_integer(j, "bytes", (int64_t)o->bytes);
     pli_json_bool(j, "repeatable", o->repeatable);
     pli_json_bool(j, "on_front", o->on_front);
+    pli_json_bool(j, "uniform", o->uniform);
+    json_rival(j, "rival", &o->rival);
+    json_rival(j, "force_rival", &o->force_rival);
     pli_json_end(j);
 }
 
@@ -203,6 +242,9 @@ static PliStatus write_json(const char *path, const Result *result, int count, c
         pli_json_number(&j, "energy_scale", c->energy_scale);
         pli_json_number(&j, "force_scale", c->force_scale);
         pli_json_integer(&j, "surface_points", c->point_count);
+        char verdict[600];
+        pli_family_summary(c, verdict, sizeof verdict);
+        pli_json_string(&j, "verdict", verdict[0] ? verdict : NULL);
         pli_json_end(&j);
     }
     pli_json_end(&j);

@@ -101,7 +101,8 @@ struct CompareCommand : testing::Test {
 std::string lasting(const std::string &json)
 {
     const std::regex times(
-        "\"(ms_[a-z0-9]+|speedup|run_low|run_high|wall_over_cpu|on_front|recorded|command|date)\": *[^,\\n]*,?");
+        "\"(ms_[a-z0-9]+|speedup|run_low|run_high|wall_over_cpu|on_front|recorded|gain|cost_at_equal_error|"
+        "error_at_equal_cost|cost_bound|error_bound|verdict|command|date)\": *[^,\\n]*,?");
     return std::regex_replace(json, times, "");
 }
 

@@ -64,6 +64,15 @@ PliCompareDef pli_compare_default(void);
 typedef enum PliVerdict { PLI_FINISHED, PLI_WENT_AWAY, PLI_UNABLE } PliVerdict;
 const char *pli_verdict_name(PliVerdict verdict); ///< "ok", "diverged", "unable"
 
+typedef enum PliBound { PLI_EXACT, PLI_AT_LEAST, PLI_AT_MOST } PliBound;
+/// The uniform bodies of the scene (family.h) beside one body. NaN: there is nothing to compare with.
+typedef struct PliRival {
+    double cost;                      ///< ms per step of the uniform body of equal error
+    double gain;                      ///< that over the body's own cost: above 1, adaptivity pays
+    double error;                     ///< of the uniform body of equal cost
+    PliBound cost_bound, error_bound; ///< of cost and gain, of error; beyond the ends of the family's curve
+} PliRival;
+
 /// The surface at one instant.
 typedef struct PliShot {
     double time;
@@ -114,8 +123,10 @@ typedef struct PliOutcome {
     uint64_t refined, coarsened, refused, forced;
     size_t bytes;
     uint64_t hash;
-    bool repeatable; ///< every run ended with the same hash
-    bool on_front;   ///< nobody is both cheaper and closer
+    bool repeatable;             ///< every run ended with the same hash
+    bool on_front;               ///< nobody is both cheaper and closer
+    bool uniform;                ///< one of the family that `rival` and `force_rival` are about
+    PliRival rival, force_rival; ///< at equal RMS error, at equal error of the tools' forces
 } PliOutcome;
 
 typedef struct PliComparison {
