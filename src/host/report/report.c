@@ -50,6 +50,17 @@ static PliColour body_colour(const PliComparison *c, int body)
     return pli_map_series(index);
 }
 
+/// Uniform bodies of a large family look alike: pictures and series have the first of them, tables and the cost plot all.
+static bool stands_for_others(const PliComparison *c, int body)
+{
+    int uniform = 0, before = 0;
+    for (int k = 0; k < c->count; ++k) {
+        uniform += c->outcome[k].uniform;
+        before += c->outcome[k].uniform && k < body;
+    }
+    return !c->outcome[body].uniform || uniform <= 4 || before == 0;
+}
+
 static void put_percent(PliText *t, double value)
 {
     if (isfinite(value))
@@ -292,7 +303,7 @@ static PliStatus put_series(PliText *t, const PliComparison *c, Series what, con
     int curves = 0;
     for (int k = 0; good && k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
-        if (o->verdict == PLI_UNABLE) continue;
+        if (o->verdict == PLI_UNABLE || !stands_for_others(c, k)) continue;
         double *to_x = x + (size_t)k * room, *to_y = y + (size_t)k * room;
         const size_t count = gather(c, o, what, to_x, to_y);
         if (count == 0) continue;
@@ -326,7 +337,7 @@ static void put_histograms(PliText *t, const PliComparison *c)
     pli_text_put(t, "<h3>Step times</h3><div class=\"plots\">");
     for (int k = 0; k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
-        if (o->verdict != PLI_FINISHED) continue;
+        if (o->verdict != PLI_FINISHED || !stands_for_others(c, k)) continue;
         size_t counts[BINS];
         char label[200];
         const double high = o->step_ms.max > 0.0 ? o->step_ms.max : 1.0;
@@ -426,7 +437,8 @@ static PliStatus put_pictures(PliText *t, const PliChapter *chapter, PliPictureK
     PliStatus status = PLI_OK;
     for (int b = 0; b < c->count && status == PLI_OK; ++b) {
         const PliOutcome *o = &c->outcome[b];
-        if (o->verdict == PLI_UNABLE || (kind == PLI_PICTURE_BY_ERROR && o->is_reference)) continue;
+        if (o->verdict == PLI_UNABLE || (kind == PLI_PICTURE_BY_ERROR && o->is_reference) || !stands_for_others(c, b))
+            continue;
         pli_text_put(t, "<div class=\"who\">");
         pli_text_escape(t, o->name);
         pli_text_put(t, "</div>");
