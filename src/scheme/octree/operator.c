@@ -51,8 +51,10 @@ static bool allocate(PliOctreeOperator *o)
     o->correction = PLI_NEW(host, o->correction_capacity, PliOctreeCorrection);
     o->entry_block = PLI_NEW(host, 9 * (size_t)o->entry_capacity, double);
     o->diagonal = PLI_NEW(host, 9 * n, double);
-    return good && o->joint && o->hinge && o->joint_first && o->joint_rest && o->skewed && o->corner && o->which && o->tet_rest && o->tet_volume && o->tet_level && o->sample &&
-           o->membrane && o->bar && o->bend && o->correction && o->entry_block && o->diagonal;
+    o->viscosity = PLI_NEW(host, n, double);
+    return good && o->joint && o->hinge && o->joint_first && o->joint_rest && o->skewed && o->corner && o->which &&
+           o->tet_rest && o->tet_volume && o->tet_level && o->sample && o->membrane && o->bar && o->bend &&
+           o->correction && o->entry_block && o->diagonal && o->viscosity;
 }
 
 static void mark_interior(PliOctreeOperator *o)
@@ -142,6 +144,7 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->correction, o->correction_capacity);
     PLI_FREE(host, o->entry_block, 9 * (size_t)o->entry_capacity);
     PLI_FREE(host, o->diagonal, 9 * n);
+    PLI_FREE(host, o->viscosity, n);
     pli_elastic_destroy(o->elastic);
     *o = (PliOctreeOperator){ 0 };
 }

@@ -105,7 +105,7 @@ typedef struct PliOctreeOperator {
 
     PliOctreeJoint *joint;
     PliIndex joint_count, joint_capacity;
-    PliIndex *joint_first; ///< [count + 1], by coarse point
+    PliIndex *joint_first;                            ///< [count + 1], by coarse point
     double *joint_rest, *joint_x, *joint_v, *joint_f; ///< [joint_count, 3]; the last three while forces are evaluated
 
     PliOctreeSample *sample;
@@ -121,6 +121,7 @@ typedef struct PliOctreeOperator {
     double *entry_block;  ///< [.., 9]
     PliIndex uncorrected; ///< faces that should have a correction and have none: no room, or too few neighbours
     double *diagonal;     ///< [count, 9] df/dx of a point by itself, scratch of the build
+    double *viscosity;    ///< [count] N s/m of the same, of what is next to another level
 
     // paper
     PliIndex *row_first; ///< into entry_point, entry_grad (unit vector), entry_length

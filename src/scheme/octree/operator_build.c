@@ -17,9 +17,9 @@ typedef struct Side {
 typedef struct Octant {
     PliIndex point;
     Side side[3];
-    PliIndex from[3], to[3];   ///< the difference that strains it, per side; joints next to another level
-    double across[3][3];       ///< the same at rest; the axis where a side is free
-    int known[3], known_count; ///< sides that are not free
+    PliIndex from[3], to[3];        ///< the difference that strains it, per side; joints next to another level
+    double across[3][3];            ///< the same at rest; the axis where a side is free
+    int known[3], known_count;      ///< sides that are not free
     bool at_wall, skewed, is_quiet; ///< quiet: skewed, with no correction near it
     double volume, size;
     double grad[3][3]; ///< of the differences, when known_count is 3 or at_wall
@@ -213,16 +213,25 @@ static bool is_skewed_face(const PliOctreeOperator *o, PliIndex cell, int side)
 
 // ---- elements --------------------------------------------------------------------------------------------------------------
 
-// diagonal[point] += volume ((lambda + mu) g g^T + mu |g|^2 I)
-static void add_diagonal(PliOctreeOperator *o, PliIndex point, double volume, const double g[3])
+// diagonal[point] += volume ((lambda + mu) g g^T + mu |g|^2 I), and its viscosity for a time of `damping`
+static void add_diagonal(PliOctreeOperator *o, PliIndex point, double volume, double damping, const double g[3])
 {
     if (point >= o->count) return;
     double *d = o->diagonal + 9 * (size_t)point;
+    o->viscosity[point] += damping * volume * (o->lame.bulk + 2.0 * o->lame.mu) * v3_dot(g, g);
     const double mu = o->lame.mu * volume, both = (o->lame.lambda + o->lame.mu) * volume, gg = v3_dot(g, g);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) d[3 * i + j] += both * g[i] * g[j];
         d[4 * i] += mu * gg;
     }
+}
+
+/// Viscosity is needed only where corrections are.
+static double damping_of(const PliOctreeOperator *o, const Octant *q)
+{
+    return q->skewed && !q->is_quiet
+               ? o->correction_damping * q->size * sqrt(o->material.density / (o->lame.bulk + 2.0 * o->lame.mu))
+               : 0.0;
 }
 
 /// The same for all points of an element, whose differences have these gradients.
@@ -247,15 +256,8 @@ static void add_diagonals(PliOctreeOperator *o, const Octant *q, const double gr
             v3_madd(g[at], k % 2 ? weight[i] : -weight[i], grad[a]);
         }
     }
-    for (PliIndex i = 0; i < count; ++i) add_diagonal(o, point[i], q->volume, g[i]);
-}
-
-/// Viscosity is needed only where corrections are.
-static double damping_of(const PliOctreeOperator *o, const Octant *q)
-{
-    return q->skewed && !q->is_quiet
-               ? o->correction_damping * q->size * sqrt(o->material.density / (o->lame.bulk + 2.0 * o->lame.mu))
-               : 0.0;
+    const double damping = damping_of(o, q);
+    for (PliIndex i = 0; i < count; ++i) add_diagonal(o, point[i], q->volume, damping, g[i]);
 }
 
 static void add_tet(PliOctreeOperator *o, const Octant *q)
@@ -561,7 +563,11 @@ static void add_joint_bends(PliOctreeOperator *o)
             const double lack = joint_volume(o, j, across);
             volume = lack > volume ? lack : volume;
         }
-        PliOctreeBend b = { .k = o->material.young * volume / (12.0 * h * h), .point = { j->coarse }, .c = { 1.0 }, .count = 1, .split = 1 };
+        PliOctreeBend b = { .k = o->material.young * volume / (12.0 * h * h),
+                            .point = { j->coarse },
+                            .c = { 1.0 },
+                            .count = 1,
+                            .split = 1 };
         if (!(b.k > 0.0)) continue;
         double far[3] = { 0, 0, 0 };
         bool good = true;
@@ -622,8 +628,8 @@ typedef struct Face {
 } Face;
 
 /// What the force at one end of a difference with gradient t does when the field grows by d (x) g: 3-D, in a plane, or along a line.
-static void add_octant_block(const PliOctreeOperator *o, const Octant *q, double k, const double g[3], const double t[3],
-                             double block[9])
+static void add_octant_block(const PliOctreeOperator *o, const Octant *q, double k, const double g[3],
+                             const double t[3], double block[9])
 {
     PliLame m = o->lame;
     if (q->known_count == 3 || q->at_wall) {
@@ -789,7 +795,9 @@ static void find_steps(PliOctreeOperator *o)
             const double sum = fabs(d[3 * r]) + fabs(d[3 * r + 1]) + fabs(d[3 * r + 2]);
             most = sum > most ? sum : most;
         }
-        o->step[i] = most > 0.0 ? 2.0 / sqrt(2.0 * most / o->mass[i]) : INFINITY;
+        // w^2 h^2 / 4 + c h / 2 = 1 with the viscosity c of what is next to another level
+        const double w2 = 2.0 * most / o->mass[i], c = 2.0 * o->viscosity[i] / o->mass[i];
+        o->step[i] = most > 0.0 ? (sqrt(c * c + 4.0 * w2) - c) / w2 : INFINITY;
     }
 }
 
@@ -842,6 +850,7 @@ void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
         return;
     }
     memset(o->diagonal, 0, 9 * (size_t)o->count * sizeof *o->diagonal);
+    memset(o->viscosity, 0, o->count * sizeof *o->viscosity);
     mark_skewed(o);
     find_joints(o);
     add_elements(o);

@@ -112,7 +112,8 @@ static void membrane_stress(const PliOctreeOperator *o, double damping, const do
     }
 }
 
-static void membrane_push(const PliOctreeOperator *o, const PliOctreeMembrane *m, const double P[6], double k, double *f)
+static void membrane_push(const PliOctreeOperator *o, const PliOctreeMembrane *m, const double P[6], double k,
+                          double *f)
 {
     for (int n = 0; n < 2; ++n) {
         double *from = force_at(o, f, m->from[n]), *to = force_at(o, f, m->to[n]);
@@ -583,7 +584,8 @@ double pli_octree_energy(const PliOctreeOperator *o, const double *x)
     }
     for (PliIndex e = 0; e < o->bar_count; ++e) {
         const PliOctreeBar *b = &o->bar[e];
-        const double s = v3_distance(value_at(x, o->joint_x, b->point[0]), value_at(x, o->joint_x, b->point[1])) / b->length;
+        const double s =
+            v3_distance(value_at(x, o->joint_x, b->point[0]), value_at(x, o->joint_x, b->point[1])) / b->length;
         const double strain = o->material.law == PLI_STVK ? 0.5 * (s * s - 1.0) : s - 1.0;
         sum += 0.5 * young * b->volume * strain * strain;
     }
