@@ -368,6 +368,7 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
     if (s->impulse) {
+        const PliStepMatrix a = matrix_of(s);
         multiply(&a, dv, b);
         for (size_t i = 0; i < n; ++i) s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] : 0.0;
     }
