@@ -204,7 +204,8 @@ TOOLS = {
                         '            keyTimes="0 0.1 0.2 0.3" movements="0 0 0  0 -0.02 0  0 -0.04 0  0 0.05 0"/>'],
 }
 NEOHOOKEAN = 'law="neohookean" '
-LAWS = {"OctreeModel": "", "SpringsModel": ""}  # particles have no neo-Hookean law, and springs are linear
+# particles have no neo-Hookean law, wavelets are linear about the turned shape unless told otherwise, and springs are linear
+LAWS = {"OctreeModel": "", "WaveletModel": "", "SpringsModel": ""}
 MODELS = {"TetLod": "TetLodModel", "Frames": "FramesModel", "Wavelet": "WaveletModel", "Octree": "OctreeModel", "Springs": "SpringsModel"}
 
 
