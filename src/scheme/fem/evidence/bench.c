@@ -132,7 +132,6 @@ static void run_implicit(PliBench *b)
         h.mesh = pli_asset_mesh(&h.host, asset[m], &err);
         for (int y = 0; h.mesh && y < 2; ++y)
             for (size_t s = 0; s < sizeof solvers / sizeof *solvers; ++s) {
-                if (m == 2 && solvers[s].solver == PLI_SOLVE_LDL) continue; // 15 s a step
                 Cost cost;
                 char which[48];
                 snprintf(which, sizeof which, "%s_%u_%s", solvers[s].name, (unsigned)h.mesh->point_count,
