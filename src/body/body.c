@@ -246,7 +246,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
 // What the scheme evaluated on the way (forces at the start of the step) may be used by a step that follows at once.
 static bool adapt_now(PliBody *b, const PliState *s, double dt)
 {
-    b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = false;
+    b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = b->force_kept = false;
     bring_home(b, s->x, true, pli_body_homing(dt));
     if (!b->ops->adapt || !b->def.adapt) {
         b->stats.adapt_ms = 0.0;
@@ -274,7 +274,7 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
 bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 {
     const bool changed = adapt_now(b, s, dt);
-    b->system.force_ready = b->external_ready = false; // the host may move things before it advances
+    b->external_ready = false; // the host may move things before it advances
     pli_body_points_keep(b, s);
     return changed;
 }

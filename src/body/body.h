@@ -79,10 +79,12 @@ struct PliBody {
     double time_in_step;
 
     // forces on single points (body_points.c)
-    PliPointForces points;       ///< as the host gave them last
-    bool points_ready;           ///< they are those at the start of the step
-    bool points_kept;            ///< by pli_body_adapt, for a step from the same state ...
-    double *points_at;           ///< ... which is this: x, v
+    PliPointForces points; ///< as the host gave them last
+    bool points_ready;     ///< they are those at the start of the step
+    bool points_kept;      ///< by pli_body_adapt, for a step from the same state ...
+    bool force_kept;       ///< internal forces as well: kept_f, compact
+    double *points_at;     ///< ... which is this: x, v
+    double *kept_f;
     PliPointForcesFn *points_by; ///< ... asked of
     void *points_user;
     PliIndex tether_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's

@@ -142,9 +142,12 @@ static void ask_points(PliBody *b, const double *x, const double *v)
 void pli_body_points_keep(PliBody *b, const PliState *s)
 {
     const size_t n = 3 * (size_t)b->statics.dof_count;
+    const size_t live = 3 * (size_t)(b->system.active_count + b->system.slave_count);
     b->points_kept = b->points_ready;
-    b->points_ready = false;
-    if (!b->points_kept) return;
+    b->force_kept = b->system.force_ready;
+    b->points_ready = b->system.force_ready = false;
+    if (b->force_kept) memcpy(b->kept_f, b->live.f, live * sizeof *b->kept_f);
+    if (!b->points_kept && !b->force_kept) return;
     memcpy(b->points_at, s->x, n * sizeof *s->x);
     memcpy(b->points_at + n, s->v, n * sizeof *s->v);
     b->points_by = s->points, b->points_user = s->points_user;
@@ -153,10 +156,14 @@ void pli_body_points_keep(PliBody *b, const PliState *s)
 void pli_body_points_recall(PliBody *b, const PliState *s)
 {
     const size_t n = 3 * (size_t)b->statics.dof_count;
-    if (b->points_kept && s->points == b->points_by && s->points_user == b->points_user &&
-        memcmp(b->points_at, s->x, n * sizeof *s->x) == 0 && memcmp(b->points_at + n, s->v, n * sizeof *s->v) == 0)
-        b->points_ready = true;
-    b->points_kept = false;
+    const bool same = (b->points_kept || b->force_kept) && memcmp(b->points_at, s->x, n * sizeof *s->x) == 0 &&
+                      memcmp(b->points_at + n, s->v, n * sizeof *s->v) == 0;
+    if (same && b->points_kept && s->points == b->points_by && s->points_user == b->points_user) b->points_ready = true;
+    if (same && b->force_kept) {
+        memcpy(b->live.f, b->kept_f, 3 * (size_t)(b->system.active_count + b->system.slave_count) * sizeof *b->kept_f);
+        b->system.force_ready = true;
+    }
+    b->points_kept = b->force_kept = false;
 }
 
 void pli_body_tethers_begin(PliBody *b, double dt)

@@ -383,6 +383,13 @@ static void take_inertia(PliFrames *s, const double *v, double drag)
     for (size_t k = 0; k < n; ++k) s->push[k] = s->hat[k] - pulled[k];
 }
 
+/// M + tau^2 K of frame i alone.
+static void foreseen(const PliFrames *s, PliIndex i, double a[16])
+{
+    const double *m = s->hat_mass + 16 * (size_t)i, *k = s->hat_stiffness + 16 * (size_t)i;
+    for (int e = 0; e < 16; ++e) a[e] = m[e] + s->foresight * s->foresight * k[e];
+}
+
 // Energy of what a frame would do by itself in the time of foresight, kinetic and elastic: r^T A^-1 r / 2 of the force r that makes it
 // follow, A = M + tau^2 K of the frame alone. Where the material is stiff, kinetic energy alone is that of a mass thrown by a spring
 // it never leaves: tens to thousands of times too much. `slip`: how the passive change of velocity differs from the one there was;
@@ -390,8 +397,8 @@ static void take_inertia(PliFrames *s, const double *v, double drag)
 static double predicted_energy(const PliFrames *s, PliIndex i, const double *slip)
 {
     double a[16], factor[16], sum = 0.0;
-    const double *m = s->hat_mass + 16 * (size_t)i, *k = s->hat_stiffness + 16 * (size_t)i, tau = s->foresight;
-    for (int e = 0; e < 16; ++e) a[e] = m[e] + tau * tau * k[e];
+    const double *m = s->hat_mass + 16 * (size_t)i, tau = s->foresight;
+    foreseen(s, i, a);
     if (!cholesky4(a, factor)) return 0.0; // nothing moves with it
     for (size_t d = 0; d < 3; ++d) {
         double force[4], x[4];
@@ -414,13 +421,14 @@ static void find_slip(const PliFrames *s, PliIndex i, const double *v, const dou
     for (size_t k = 0; k < 12; ++k) slip[k] -= before[k] + v[12 * (size_t)i + k] - s->v_before[12 * (size_t)i + k];
 }
 
-// Energy of the motion that is lost when active frame i follows its parents.
+// Energy of the motion that is lost when active frame i follows its parents, and of the strain that grows in its place.
 static double relative_energy(const PliFrames *s, PliIndex i, const double *v, const double *offset)
 {
-    double d[12];
+    double d[12], a[16];
     passive_velocity(s, i, v, offset, d);
     for (int k = 0; k < 12; ++k) d[k] -= v[12 * (size_t)i + (size_t)k];
-    return energy_of(s->hat_mass + 16 * (size_t)i, d);
+    foreseen(s, i, a);
+    return energy_of(a, d);
 }
 
 // What only asks where a frame is; 1 asks for it. Its size is that of what it would split.

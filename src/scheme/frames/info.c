@@ -29,7 +29,7 @@ PliFramesDef pli_frames_default(void)
     d.base.cg_tolerance = 1e-7;
     d.base.cg_iterations = 400;
     d.base.criterion.kind = PLI_BY_VELOCITY;
-    d.base.criterion.threshold = 1e-5;
+    d.base.criterion.threshold = 1e-4;
     d.base.criterion.coarsen = 0.25;
     d.base.criterion.hold = 10;
     d.base.criterion.interval = 0.0;
