@@ -30,6 +30,7 @@ class Grids(Shape):
     def __init__(self, skin, size, reference, levels, family, **layout):
         super().__init__(skin, **layout)
         self.size, self.reference, self.levels, self.family = size, reference, levels, family
+        self.implicit = range(1, 4)  # larger ones factorise for minutes
 
     @staticmethod
     def name(cells):
@@ -64,6 +65,7 @@ class Files(Shape):
     def __init__(self, skin, levels, family, **layout):
         super().__init__(skin, **layout)
         self.levels, self.family, self.reference = levels, family, levels[-1]
+        self.implicit = range(2)
 
     @staticmethod
     def meshes():
@@ -88,28 +90,29 @@ LIVER_MESHES = [f"../meshes/liver_{k}.msh" for k in range(4)]
 BALLS = {"ball_0.vtk": (2, 1), "ball_1.vtk": (4, 2), "ball_2.vtk": (6, 3), "ball_3.vtk": (9, 4), "ball_4.vtk": (14, 6)}
 SHAPES = {
     "bar": Grids("bar_skin.obj", (1, 1, 4), (13, 13, 52), cells_per_metre((1, 1, 4), (2, 4, 7, 13)),
-                 cells_per_metre((1, 1, 4), (1, 2, 3, 4, 5, 7, 9)),
+                 cells_per_metre((1, 1, 4), (1, 2, 3, 4, 5, 7, 9, 11)),
                  frames='frames="8" resolution="32" anchors="0.5 0.5 0  0.5 0.5 4" threshold="1e-4"',
                  wavelet='cells="2 2 8" detailLevels="2"', octree='resolution="32" levels="3"',
                  springs='basePoints="80" detailLevels="2"'),
     "box": Grids("box_skin.obj", (1, 1, 1), (21, 21, 21), cells_per_metre((1, 1, 1), (3, 6, 11, 21)),
-                 cells_per_metre((1, 1, 1), (2, 3, 4, 6, 8, 11, 15)),
+                 cells_per_metre((1, 1, 1), (2, 3, 4, 6, 8, 11, 15, 18)),
                  frames='frames="8" resolution="16" shape="smooth" threshold="1e-4"',
                  wavelet='cells="3 3 3" detailLevels="1"', octree='resolution="16" levels="3"',
                  springs='basePoints="60" detailLevels="2"'),
     "pad": Grids("pad_skin.obj", (1, 0.25, 1), (33, 8, 33), [(4, 1, 4), (8, 2, 8), (16, 4, 16), (33, 8, 33)],
-                 [(4, 1, 4), (8, 2, 8), (12, 3, 12), (16, 4, 16), (24, 6, 24)],
+                 [(4, 1, 4), (8, 2, 8), (12, 3, 12), (16, 4, 16), (24, 6, 24), (28, 7, 28)],
                  frames='frames="16" shape="smooth"', wavelet='cells="4 1 4" detailLevels="2"',
                  octree='resolution="16" levels="3"', springs='basePoints="100" detailLevels="2"'),
     "bridge": Grids("bridge_skin.obj", (1, 0.5, 5), (16, 8, 80), cells_per_metre((1, 0.5, 5), (2, 4, 8, 16)),
-                    cells_per_metre((1, 0.5, 5), (2, 4, 6, 8, 12)),
+                    cells_per_metre((1, 0.5, 5), (2, 4, 6, 8, 10, 13)),
                     frames='frames="16" anchors="0.5 0.25 0  0.5 0.25 5"', wavelet='cells="2 1 10" detailLevels="2"',
                     octree='resolution="40" levels="3"', springs='basePoints="100" detailLevels="2"'),
     "ball": Files("sphere_skin.obj", ["ball_0.vtk", "ball_1.vtk", "ball_2.vtk", "ball_4.vtk"], ["ball_0.vtk", "ball_1.vtk", "ball_2.vtk", "ball_3.vtk"],
                   frames='frames="8" resolution="16" shape="smooth" threshold="1e-4"',
                   wavelet='resolution="5" sharpAngle="180" detailLevels="1"', octree='resolution="16" levels="3"',
                   springs='basePoints="80" detailLevels="2"'),
-    "liver": Files("../meshes/liver_surface.obj", LIVER_MESHES, LIVER_MESHES[:3],
+    "liver": Files("../meshes/liver_surface.obj", LIVER_MESHES,
+                   [*LIVER_MESHES[:2], "../meshes/liver_1b.vtu", LIVER_MESHES[2], "../meshes/liver_2b.vtu"],
                    frames='frames="24" resolution="32" anchors="-0.05 -0.04 0  0.084 0.0125 0.015" threshold="1e-4"',
                    wavelet='resolution="10" detailLevels="1"', octree='resolution="32" levels="3"',
                    springs='basePoints="139" detailLevels="2"'),
@@ -258,7 +261,7 @@ def write_scene(path, scene):
         if k != middle:
             lines += uniform(f"Uniform{k}", scene, shape, size)
     for k, size in enumerate(shape.family):
-        if 0 < k <= middle:
+        if k in shape.implicit:
             lines += uniform(f"Implicit{k}", scene, shape, size, implicit=True)
     path.write_text("\n".join(lines + ["</Node>"]) + "\n")
 
