@@ -115,7 +115,7 @@ const PliAttributeGroup pli_target_attributes = PLI_GROUP(target_rows);
 
 static const PliAttribute tool_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliTool, stiffness),
-      .help = "contact pressure per depth, N/m3; 0: from the material and the step" },
+      .help = "contact pressure per depth, N/m3; 0: a constraint, no skin point gets inside" },
     { "friction", PLI_REAL, FIELD(PliTool, friction), .help = "Coulomb coefficient" },
 };
 const PliAttributeGroup pli_tool_attributes = PLI_GROUP(tool_rows);

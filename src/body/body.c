@@ -233,6 +233,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
     memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
     pli_body_recut(b);
     if (b->skin) pli_skin_reset(b->skin);
+    if (b->contact) pli_contact_forget(b->contact);
     memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
     memset(s->v, 0, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
 }
@@ -296,7 +297,7 @@ static int substeps_for(const PliBody *b, double dt, double *needed)
 static void hook_force(void *self, double t, double h, const double *x, const double *v, double *f)
 {
     PliBody *b = self;
-    if (b->contact && b->tool_count) pli_contact_add_force(b->contact, t, h, x, v, f);
+    if (b->tool_count && b->def.integrator != PLI_IMPLICIT) pli_contact_add_force(b->contact, t, h, x, v, f);
     if (!b->state->external && !b->state->points) return;
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_scatter(b, b->full_x, b->full_v);
@@ -323,7 +324,7 @@ static void hook_force(void *self, double t, double h, const double *x, const do
 static void hook_correct(void *self, double t, double h, double *x, double *v)
 {
     PliBody *b = self;
-    if (b->tool_count) pli_contact_correct(b->contact, t, h, x, v);
+    if (b->tool_count && b->def.integrator != PLI_IMPLICIT) pli_contact_correct(b->contact, t, h, x, v);
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
@@ -332,10 +333,12 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
-    sys->add_force = NULL, sys->correct = NULL;
-    if (b->tool_count) {
-        pli_body_contact_begin(b, dt);
-        bool penalty = b->contact->stiffness > 0.0;
+    sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL;
+    if (b->tool_count) pli_body_contact_begin(b, dt);
+    if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
+        sys->press = pli_body_press, sys->settle = pli_body_settle;
+    } else if (b->tool_count) {
+        bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
         if (penalty) sys->add_force = hook_force;
         sys->correct = hook_correct;
@@ -477,7 +480,6 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     integrate(b, dt, &info);
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
-    if (b->tool_count) pli_contact_end(b->contact, b->live.v);
     const PliForceOps *force = b->system.force;
     if (force->inverted) info.inverted = force->inverted(b->system.force_self, b->live.x, &info.bad_element);
     if (info.status == PLI_OK) {
@@ -485,6 +487,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
         if (cause != PLI_STEP_DONE) fail_step(&info, PLI_DIVERGED, cause);
     }
     info.finite = info.status == PLI_OK;
+    if (b->tool_count) pli_contact_end(b->contact, info.finite);
     if (!info.finite) {
         memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
         memcpy(b->live.v, b->live.v_saved, n * sizeof(double));

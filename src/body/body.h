@@ -87,6 +87,7 @@ struct PliBody {
     void *points_user;
     PliIndex tether_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
     size_t tether_entry_capacity;
+    PliIndex host_tethers; ///< the first of them
     PliIndex *tether_first, *tether_column, *tether_touched;
     double *tether_weight, *tether_matrix, *tether_dense;
 
@@ -112,6 +113,9 @@ void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready onl
 PliStatus pli_body_reserve_tethers(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
 void pli_body_tethers_begin(PliBody *body,
                             double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
+// hooks of an implicit step among tools, see PliSystem
+void pli_body_press(void *self, double *f);
+bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
 void pli_body_points_add(PliBody *body, double h,
                          double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
 void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v

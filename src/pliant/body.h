@@ -149,7 +149,7 @@ typedef struct PliTool {
     double other[3];    ///< plane: outward unit normal; capsule: second end
     double velocity[3]; ///< m/s during the step
     double radius;      ///< m, sphere and capsule
-    /// N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
+    /// N/m3, pressure per penetration depth; 0: a constraint, no skin point is inside when a step ends
     double stiffness;
     double friction; ///< Coulomb coefficient
     double force[3]; ///< N, out: reaction on the tool, mean over the last step
