@@ -181,6 +181,13 @@ static void bring_home(PliBody *b, double *x, bool live, double share)
 
 void pli_body_fixed_values(const PliBody *b, const double **x, const double **v) { *x = b->fixed_x, *v = b->fixed_v; }
 
+// What the forces learnt from cut to cut is forgotten: a reset body goes on as a new one, to the bit.
+static void recut_afresh(PliBody *b)
+{
+    if (b->system.force->retune) b->system.force->retune(b->system.force_self, &b->def);
+    pli_body_recut(b);
+}
+
 PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
 {
     for (PliIndex i = 0; i < count; ++i)
@@ -195,7 +202,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
         b->is_fixed[dofs[i]] = 1;
     }
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
-    pli_body_recut(b);
+    recut_afresh(b);
     if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
     return PLI_OK;
 }
@@ -225,8 +232,7 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
         b->caution = 1.0, b->system.last_drift = 0.0; // it goes on as a new body would
     b->def = *def;
     copy_definition(b);
-    if (b->system.force->retune) b->system.force->retune(b->system.force_self, def);
-    pli_body_recut(b);
+    recut_afresh(b);
     return PLI_OK;
 }
 
@@ -236,7 +242,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
     memset(&b->stats, 0, sizeof b->stats);
     b->caution = 1.0, b->system.last_drift = 0.0;
     memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
-    pli_body_recut(b);
+    recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
     if (b->contact) pli_contact_forget(b->contact);
     memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);

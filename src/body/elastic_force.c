@@ -115,7 +115,7 @@ static void retune(void *self, const PliBodyDef *def)
 {
     PliElasticForce *e = self;
     e->multirate = def->multirate;
-    if (e->bound && e->material.poisson != def->material.poisson) pli_step_bound_forget(e->bound);
+    if (e->bound) pli_step_bound_forget(e->bound);
     e->material = def->material;
     e->courant = def->courant;
     pli_elastic_set_material(e->kernel, &def->material);

@@ -56,7 +56,7 @@ const Row rows[] = {
     { "*", "coarsen", "0.9", RUNNING, "coarsen='0.01' hold='0'" },
     { "*", "hold", "200", RUNNING, "hold='0' coarsen='0.9'" },
     { "*", "interval", "0.5", RUNNING, "interval='0'" },
-    { "*", "smallestSize", "10", RUNNING, "smallestSize='0'" },
+    { "*", "smallestSize", "1e-9", RUNNING, "smallestSize='10'" },
     { "*", "point", "1 1 1", RUNNING, region },
     { "*", "radius", "0.001", RUNNING, region },
     { "*", "maxActive", "30", RUNNING, "" },
@@ -65,6 +65,7 @@ const Row rows[] = {
     { "*", "mesh", "@../fine", SAME, "" },
     { "*", "filename", "coarse.msh", ACTS, "" },
 
+    { "fem", "multirate", "1", ACTS, "multirate='0' filename='mixed.msh'" },
     { "fem", "position", "0 0 0  0.1 0 0  0 0.1 0  0 0 0.1", ACTS,
       "filename='' position='0 0 0  0.1 0 0  0 0.1 0  0 0 0.2' tetrahedra='0 1 2 3'" },
     { "fem", "tetrahedra", "0 1 2 3 0 2 1 4", ACTS,
@@ -115,6 +116,7 @@ const Row rows[] = {
     { "wavelet", "law", "corotational", REFUSED, "elasticity nonlinear only" },
     { "wavelet", "filename", "fine.msh", ACTS, "" },
     { "wavelet", "mesh", "@../fine", ACTS, "" },
+    { "wavelet", "surface", "tetrahedron.obj", ACTS, "" },
     { "wavelet", "cells", "2 2 1", ACTS, "" },
     { "wavelet", "resolution", "3", ACTS, "filename='fine.msh' min='' max='' cells=''" },
     { "wavelet", "min", "0 0 -0.01", ACTS, "" },
@@ -184,13 +186,15 @@ std::string merged(const std::vector<std::string> &parts)
     return out;
 }
 
-void write_box(const Folder &folder, const char *name, PliIndex n)
+/// Cells of one size, or wider ones along x.
+void write_box(const Folder &folder, const char *name, PliIndex n, bool mixed = false)
 {
     PliHost host = pli_host_default();
     PliBoxDef def = { { 0, 0, 0 }, { 0.1, 0.1, 0.1 }, { n, n, n }, 0.1, n };
     PliError err = {};
     std::unique_ptr<PliMesh, void (*)(PliMesh *)> mesh(pli_mesh_box(&host, &def, &err), pli_mesh_destroy);
     ASSERT_TRUE(mesh) << err.text;
+    for (PliIndex i = 0; mixed && i < mesh->point_count; ++i) mesh->x[3 * i] *= 1.0 + 30.0 * mesh->x[3 * i];
     ASSERT_EQ(pli_mesh_write_msh(mesh.get(), folder.path(name).c_str(), &err), PLI_OK) << err.text;
 }
 
@@ -208,6 +212,9 @@ class Attributes : public testing::Test
     {
         write_box(m_folder, "coarse.msh", 2);
         write_box(m_folder, "fine.msh", 4);
+        write_box(m_folder, "mixed.msh", 4, true);
+        m_folder.write("tetrahedron.obj",
+                       "v 0 0 0\nv 0.1 0.1 0\nv 0.1 0 0.1\nv 0 0.1 0.1\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n");
         m_folder.write("sheet.obj", "v 0 0.1 0\nv 0.1 0.1 0\nv 0.1 0.1 0.1\nv 0 0.1 0.1\nf 1 3 2\nf 1 4 3\n");
     }
 

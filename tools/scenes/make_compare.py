@@ -45,14 +45,15 @@ class Grids(Shape):
         for cells in sorted(wanted):
             points = " ".join(str(c + 1) for c in cells)
             top = " ".join(f"{s:g}" for s in self.size)
-            lines.append(f'        <RegularGridTopology name="{self.name(cells)}" n="{points}" min="0 0 0" max="{top}"/>')
+            # a node has one topology
+            lines.append(f'        <Node name="{self.name(cells)}"><RegularGridTopology name="grid" n="{points}" min="0 0 0" max="{top}"/></Node>')
         return lines + ["    </Node>"]
 
     def one(self, cells):
-        return f'mesh="@../Meshes/{self.name(cells)}"'
+        return f'mesh="@../Meshes/{self.name(cells)}/grid"'
 
     def several(self):
-        return 'levels="' + " ".join(f"@../Meshes/{self.name(c)}" for c in self.levels) + '"'
+        return 'levels="' + " ".join(f"@../Meshes/{self.name(c)}/grid" for c in self.levels) + '"'
 
     def solid(self):
         low, high = "0 0 0", " ".join(f"{s:g}" for s in self.size)
