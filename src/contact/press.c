@@ -18,6 +18,7 @@ static const double STIFFEST = 3000.0; ///< ... and at most
 static const double SLOW = 0.25;       ///< what a round may leave of what tethers carry before they are stiffened
 static const double TOLERANCE = 1e-3;  ///< of the pressure: what may be left ...
 static const double PATIENCE = 4.0;    ///< ... after as many rounds; then a third more with each
+static const double RUBBING = 0.05;    ///< how much an error of friction counts: its rounds are slow, its law is coarse
 static const double FAST = 0.1;        ///< radii a point may move in a step before its way is followed
 static const double RESOLUTION = 1e-9; ///< sizes of the body: distances below are rounding
 static const double RECOVERY = 1.0; ///< sizes of the body per second: how fast points that begin inside are pushed out
@@ -196,13 +197,14 @@ static void judge(PliContact *c, PliIndex i, const double *dv, Balance *sum)
     (void)apply(c, i, change, s->force);
     stick(c, i, change, &normal, s->law + 1);
     s->next_share = allow(c, i, normal, s->law + 1, &s->law[0]);
+    const double pressed = v3_dot(s->force, s->normal);
     v3_sub(off, s->law + 1, s->force);
-    v3_madd(off, s->law[0], s->normal);
+    v3_madd(off, pressed, s->normal);
     sum->pressure += s->law[0];
-    sum->wrong += v3_norm(off);
+    sum->wrong += fabs(s->law[0] - pressed) + RUBBING * v3_norm(off);
     if (!s->is_constraint) return;
     sum->carried += fmax(0.0, fabs(s->law[0] - s->pressure) - RESOLUTION * c->size * s->stiffness);
-    if (s->next_share == 1.0 && s->law[0] > 0.0) sum->carried += v3_distance(s->law + 1, s->friction);
+    if (s->next_share == 1.0 && s->law[0] > 0.0) sum->carried += RUBBING * v3_distance(s->law + 1, s->friction);
 }
 
 static void change_set(PliContact *c)

@@ -265,7 +265,7 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, const dou
 // points changed few iterations are left.
 static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
 {
-    static const PliIterative refine = { 40, 1e-10 };
+    static const PliIterative refine = { 40, 1e-7 };
     const PliLinearMethod *m = q->im->chosen;
     for (;;) {
         const PliStepMatrix a = matrix_of(q->s);
@@ -370,7 +370,10 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
     if (s->impulse) {
         const PliStepMatrix a = matrix_of(s);
         multiply(&a, dv, b);
-        for (size_t i = 0; i < n; ++i) s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] : 0.0;
+        memset(w.reaction, 0, n * sizeof *w.reaction);
+        if (s->press) s->press(s->self, w.reaction); // tools push at fixed ones, too
+        for (size_t i = 0; i < n; ++i)
+            s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] - dt * w.reaction[i] : 0.0;
     }
     for (size_t i = 0; i < n; ++i) {
         s->v[i] += dv[i];
