@@ -127,6 +127,7 @@ static void copy_mass(PliBody *b, const PliCut *cut)
         l->fixed[i] = b->is_fixed[cut->active[i]] || (cut->driven && cut->driven[i]);
         l->inv_mass[i] = l->fixed[i] ? 0.0 : 1.0 / cut->mass[i];
     }
+    b->system.impulse = cut->driven ? cut->driven_impulse : NULL;
     if (!cut->mass_first) return;
     const PliIndex entries = cut->mass_first[cut->active_count];
     memcpy(l->mass_first, cut->mass_first, ((size_t)cut->active_count + 1) * sizeof *l->mass_first);

@@ -200,6 +200,7 @@ const PliSchemeInfo pli_frames_scheme = {
               .most = 1,
               .file = "filename",
               .link = "mesh",
+              .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\", a closed surface or tetrahedra" },
     .adaptive = true,
     .refuses = "courant multirate", // explicit steps
@@ -207,4 +208,5 @@ const PliSchemeInfo pli_frames_scheme = {
     .output = output,
     .overlays = overlays,
     .overlay_count = 1,
+    .anchors = "anchors",
 };
