@@ -75,6 +75,8 @@ MUTANTS = (
      ("frames: tip under load, forgets a blow",)),
     ("frames count their flight", "src/scheme/frames/adapt.c", "r.kinetic - 0.5 * s->mass->total * v3_dot(r.velocity, r.velocity)", "r.kinetic",
      ("frames: free beam, boosted",)),
+    ("merged regions carry no stress", "src/scheme/frames/merge.c", "memcpy(p->s0, S, sizeof p->s0);", "memset(p->s0, 0, sizeof p->s0);",
+     ("frames: merge, force jump",)),
     ("wavelet stiffness without shear", "src/scheme/wavelet/pairs.c", "mu * g[3 * j + i] + (i == j ? mu * trace : 0.0)", "mu * g[3 * j + i]",
      ("wavelet: beam_tip_1", "wavelet: beam_frequency_1")),
     ("wavelet masses are halved", "src/scheme/wavelet/pairs.c", "v[9] *= density;", "v[9] *= 0.5 * density;",
