@@ -47,14 +47,15 @@ class Grids(Shape):
         for cells in sorted(wanted):
             points = " ".join(str(c + 1) for c in cells)
             top = " ".join(f"{s:g}" for s in self.size)
-            lines.append(f'        <RegularGridTopology name="{self.name(cells)}" n="{points}" min="0 0 0" max="{top}"/>')
+            # a node has one topology
+            lines.append(f'        <Node name="{self.name(cells)}"><RegularGridTopology name="grid" n="{points}" min="0 0 0" max="{top}"/></Node>')
         return lines + ["    </Node>"]
 
     def one(self, cells):
-        return f'mesh="@../Meshes/{self.name(cells)}"'
+        return f'mesh="@../Meshes/{self.name(cells)}/grid"'
 
     def several(self):
-        return 'levels="' + " ".join(f"@../Meshes/{self.name(c)}" for c in self.levels) + '"'
+        return 'levels="' + " ".join(f"@../Meshes/{self.name(c)}/grid" for c in self.levels) + '"'
 
     def solid(self):
         low, high = "0 0 0", " ".join(f"{s:g}" for s in self.size)
@@ -209,7 +210,8 @@ TOOLS = {
                         '            keyTimes="0 0.1 0.2 0.3" movements="0 0 0  0 -0.02 0  0 -0.04 0  0 0.05 0"/>'],
 }
 NEOHOOKEAN = 'law="neohookean" '
-LAWS = {"OctreeModel": "", "SpringsModel": ""}  # particles have no neo-Hookean law, and springs are linear
+# particles have no neo-Hookean law, wavelets are linear about the turned shape unless told otherwise, and springs are linear
+LAWS = {"OctreeModel": "", "WaveletModel": "", "SpringsModel": ""}
 MODELS = {"TetLod": "TetLodModel", "Frames": "FramesModel", "Wavelet": "WaveletModel", "Octree": "OctreeModel", "Springs": "SpringsModel"}
 
 
