@@ -3,6 +3,7 @@
 """Writes the comparison scenes, their tools, surfaces and balls: everything in scenes/compare but the liver's meshes.
 
 usage: make_compare.py FOLDER [NAME...]      such as  make_compare.py scenes/compare cantilever
+       make_compare.py --check FOLDER        exit code 1 when a file there is not the one that would be written
 
 Every scene has the same bodies: a uniform reference of 10,000 nodes or more, uniform bodies of several sizes, explicit with rates
 of their own and implicit ones, and every scheme. Boxes come from grids in the scene; only the ball and the liver have mesh files.
@@ -10,6 +11,7 @@ What a scheme is given besides the material belongs to the shape, not to the sce
 """
 import pathlib
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -267,14 +269,9 @@ def write_scene(path, scene):
     path.write_text("\n".join(lines + ["</Node>"]) + "\n")
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    folder, names = pathlib.Path(sys.argv[1]), sys.argv[2:] or list(SCENES)
-    for name in names:
-        write_scene(folder / f"{name}.scn", SCENES[name])
-    if len(sys.argv) > 2:
-        return
+def write_all(folder):
+    for name, scene in SCENES.items():
+        write_scene(folder / f"{name}.scn", scene)
     for name, lines in TOOLS.items():
         (folder / name).write_text("\n".join(['<Node name="Tools">'] + [f"    {line}" for line in lines] + ["</Node>"]) + "\n")
     skins.write(folder / "bar_skin.obj", *skins.box((1, 1, 4), (6, 6, 24)))
@@ -284,6 +281,31 @@ def main():
     skins.write(folder / "sphere_skin.obj", *skins.sphere(1.0, 3))
     for name, size in BALLS.items():
         skins.write_vtk(folder / name, *skins.ball(*size))
+
+
+def check(folder):
+    with tempfile.TemporaryDirectory() as fresh:
+        write_all(pathlib.Path(fresh))
+        made = {p.name: p.read_bytes() for p in pathlib.Path(fresh).iterdir()}
+    there = {p.name: p.read_bytes() for p in folder.iterdir()}
+    other = sorted(n for n in made.keys() | there.keys() if made.get(n) != there.get(n))
+    for name in other:
+        print(f"{folder / name}: not what tools/scenes/make_compare.py writes: change the script, not the file")
+    if not other:
+        print(f"{len(made)} files are as the script writes them")
+    return 1 if other else 0
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    if sys.argv[1] == "--check":
+        sys.exit(check(pathlib.Path(sys.argv[2])))
+    folder = pathlib.Path(sys.argv[1])
+    if len(sys.argv) == 2:
+        write_all(folder)
+    for name in sys.argv[2:]:
+        write_scene(folder / f"{name}.scn", SCENES[name])
 
 
 if __name__ == "__main__":
