@@ -252,7 +252,7 @@ static PliStatus copy_surface(PliOctree *s, const PliMesh *mesh)
 
 PliOctreeDef pli_octree_default(void)
 {
-    PliOctreeDef def = { .base = pli_body_default(), .resolution = 16, .levels = 3 };
+    PliOctreeDef def = { .base = pli_body_default(), .resolution = 16, .levels = 3, .speed_change = -1.0 };
     def.base.material.law = PLI_COROT;
     def.base.criterion.threshold = 0.1;
     def.base.multirate = false; // what joins levels ticks with the finest: measured, it costs more than it saves
@@ -273,8 +273,8 @@ PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err)
     if (def->start_level < 0 || def->start_level >= def->levels)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "start level is %d; the octree has levels 0 to %d", def->start_level,
                           def->levels - 1);
-    if (!(def->speed_change >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "speed change must be >= 0 m/s, not %g", def->speed_change);
+    if (!(def->speed_change >= 0.0) && def->speed_change != -1.0)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "speed change must be >= 0 m/s, or -1, not %g", def->speed_change);
     return PLI_OK;
 }
 
@@ -305,6 +305,13 @@ static PliStatus build(PliOctree *s, const PliOctreeDef *def, PliError *err)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for an octree of %u cells", s->tree->cell_count);
     fill_coefficients(s);
     return PLI_OK;
+}
+
+PliStatus pli_octree_limit_speed(PliBody *body, const PliOctreeDef *def)
+{
+    const PliLame m = pli_lame(&def->base.material);
+    const double sound = sqrt((m.bulk + 2.0 * m.mu) / def->base.material.density);
+    return pli_body_set_explicit(body, false, def->speed_change < 0.0 ? 0.5 * sound : def->speed_change);
 }
 
 PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliError *err)
@@ -341,7 +348,7 @@ PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliErro
         .surface_tri_count = s->surface_tri_count,
     };
     PliBody *body = pli_body_create(host, &def->base, &octree_ops, s, &fixed, err);
-    if (body && def->speed_change > 0.0 && pli_body_set_explicit(body, false, def->speed_change) != PLI_OK) {
+    if (body && pli_octree_limit_speed(body, def) != PLI_OK) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the limit on changes of speed");
         pli_body_destroy(body);
         return NULL;

@@ -74,6 +74,9 @@ typedef struct PliOctree {
     PliIndex *surface_tris, surface_point_count, surface_tri_count;
 } PliOctree;
 
+// octree.c
+PliStatus pli_octree_limit_speed(PliBody *body, const PliOctreeDef *def); ///< by `speed_change` and the material
+
 // frame.c
 const PliOctreeFrame *pli_octree_frame(const PliOctree *s,
                                        PliIndex cell); ///< of an active cell, until its neighbours change
