@@ -54,6 +54,7 @@ typedef struct PliCompareDef {
     int instant_count;
     void (*progress)(double part, const char *text, void *user); ///< part of all runs done, 0 .. 1; NULL: silent
     void *progress_user;
+    bool (*stopped)(void); ///< somebody wants it to end: it is refused then; NULL: nobody
 } PliCompareDef;
 PliCompareDef pli_compare_default(void);
 
