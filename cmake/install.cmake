@@ -23,5 +23,17 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pliant.pc DESTINATION ${CMAKE_INSTALL_
 
 if(TARGET pliant)
   install(TARGETS pliant)
+  # the manual page and completions are printed by the program itself, from the tables of --help
+  foreach(page "man;${CMAKE_INSTALL_MANDIR}/man1/pliant.1" "completion bash;${CMAKE_INSTALL_DATADIR}/bash-completion/completions/pliant"
+               "completion zsh;${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_pliant" "completion fish;${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/pliant.fish")
+    list(GET page 0 words)
+    list(GET page 1 where)
+    install(CODE "
+      set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${where}\")
+      get_filename_component(folder \"\${file}\" DIRECTORY)
+      file(MAKE_DIRECTORY \"\${folder}\")
+      separate_arguments(words UNIX_COMMAND \"${words}\")
+      execute_process(COMMAND \"$<TARGET_FILE:pliant>\" \${words} OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)")
+  endforeach()
   install(DIRECTORY scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/pliant/scenes) # cases and timings read shipped meshes
 endif()

@@ -24,14 +24,21 @@ typedef int PliCommandFn(int argc, char **argv);
 typedef struct PliCommand {
     const char *name, *summary;
     PliCommandFn *run; ///< answers --help itself
+    bool outside;      ///< another program, whose table is not here
 } PliCommand;
+/// All commands, in the order of --help. NULL behind the last.
+const PliCommand *pli_command_at(int i);
 
-PliCommandFn pli_cmd_verify, pli_cmd_bench;
+PliCommandFn pli_cmd_verify, pli_cmd_bench, pli_cmd_completion, pli_cmd_man;
 PliCommandFn pli_cmd_run, pli_cmd_check, pli_cmd_list, pli_cmd_compare, pli_cmd_view, pli_cmd_mesh,
     pli_cmd_new; // src/cli/cmd_*.c
 
 /// Prints `pliant COMMAND: sentence` to stderr and returns PLI_EXIT_BAD_INPUT, so that a check reads `return pli_cli_refuse(...)`.
 int pli_cli_refuse(const char *command, const char *format, ...) PLI_PRINTF(2, 3);
+/// The path most like one that is not there, as long as only one part of it is wrong. False: there is none.
+bool pli_cli_nearest_path(const char *path, char *near, size_t size);
+/// The file is there: PLI_EXIT_OK. Else one sentence, with the name most like it in its folder, and PLI_EXIT_FILE; Python scenes get a hint.
+int pli_cli_find_file(const char *command, const char *path);
 /// Same for an error of the library, with the exit code of its status.
 int pli_cli_report(const char *command, const PliError *err);
 

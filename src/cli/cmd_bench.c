@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "output/interrupt.h"
 #include "output/progress.h"
 #include "output/machine.h"
 #include "output/options.h"
@@ -118,7 +119,10 @@ int pli_cmd_bench(int argc, char **argv)
     } else {
         const bool quiet = json && strcmp(json, "-") == 0;
         if (!quiet) print_machine();
-        for (int k = 0; k < count; ++k) {
+        pli_interrupt_listen();
+        int done = 0;
+        for (; done < count && !pli_interrupted(); ++done) {
+            const int k = done;
             const size_t first = b.count;
             b.running = picked[k]->name;
             pli_progress(k, count, b.running);
@@ -130,6 +134,11 @@ int pli_cmd_bench(int argc, char **argv)
             code = pli_cli_report("bench", &err);
         else if (b.broken > 0)
             code = PLI_EXIT_FAILED;
+        if (pli_interrupted()) {
+            pli_cli_refuse("bench", "ended by a signal after %d of %d cases, the last of them perhaps too early%s%s",
+                           done, count, json ? "; what was measured is in " : "", json ? json : "");
+            code = PLI_EXIT_INTERRUPTED;
+        }
     }
     free(b.figure);
     free(picked);

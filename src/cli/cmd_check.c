@@ -6,18 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Tally {
     int scenes, good, malformed, unsupported, missing, memory;
 } Tally;
 
-static const char *verdict(int code)
+/// A scene with warnings runs, but something in it has no effect: a misspelt attribute of a stock component, for example.
+static const char *verdict(int code, const PliScene *scene)
 {
-    return code == PLI_EXIT_OK            ? "compatible"
-           : code == PLI_EXIT_UNSUPPORTED ? "unsupported"
-           : code == PLI_EXIT_FILE        ? "missing file"
-           : code == PLI_EXIT_MEMORY      ? "no memory"
-                                          : "malformed";
+    const bool doubtful = scene && pli_findings_worst(&scene->report) >= PLI_WARNING;
+    return code == PLI_EXIT_OK && doubtful ? "compatible, with warnings"
+           : code == PLI_EXIT_OK           ? "compatible"
+           : code == PLI_EXIT_UNSUPPORTED  ? "unsupported"
+           : code == PLI_EXIT_FILE         ? "missing file"
+           : code == PLI_EXIT_MEMORY       ? "no memory"
+                                           : "malformed";
 }
 
 static int check_one(const char *path, const PliSceneDef *def, bool quiet, PliJson *json, Tally *tally)
@@ -34,13 +38,16 @@ static int check_one(const char *path, const PliSceneDef *def, bool quiet, PliJs
     tally->memory += code == PLI_EXIT_MEMORY;
     FILE *out = json && strcmp(json->path, "-") == 0 ? stderr : stdout;
     if (!quiet || code != PLI_EXIT_OK) {
-        fprintf(out, "%s: %s\n", path, verdict(code));
+        fprintf(out, "%s: %s\n", path, verdict(code, scene));
+        char near[1400];
+        if (code == PLI_EXIT_FILE && access(path, F_OK) != 0 && pli_cli_nearest_path(path, near, sizeof near))
+            fprintf(out, "  did you mean %s?\n", near);
         if (scene) pli_scene_print_findings(&scene->report, quiet ? PLI_UNSUPPORTED_PART : PLI_NOTE, out);
     }
     if (json) {
         pli_json_begin_object(json, NULL);
         pli_json_string(json, "scene", path);
-        pli_json_string(json, "verdict", verdict(code));
+        pli_json_string(json, "verdict", verdict(code, scene));
         pli_json_integer(json, "exit", code);
         if (scene) pli_json_integer(json, "components", (int64_t)scene->object_count);
         if (scene) pli_scene_findings_json(json, &scene->report);

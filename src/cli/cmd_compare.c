@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/scene_options.h"
+#include "output/interrupt.h"
 #include "output/progress.h"
 #include "output/machine.h"
 #include "output/table.h"
@@ -110,6 +111,21 @@ static void add_row(PliTable *t, const PliOutcome *o)
     cell_number(t, o->momentum_drift, "%.2g");
 }
 
+/// Schemes that are too far off to be believed, in words: coarse uniform bodies are there to be.
+static void warn_of_errors(const PliComparison *c)
+{
+    static const double most_error = 0.1, most_force = 0.15;
+    const char *reference = c->outcome[c->reference].scheme;
+    for (int k = 0; k < c->count; ++k) {
+        const PliOutcome *o = &c->outcome[k];
+        if (o->verdict != PLI_FINISHED || o->is_reference || strcmp(o->scheme, reference) == 0) continue;
+        if (o->error_rms > most_error)
+            printf("warning: %s is off by %.3g %% of the largest displacement\n", o->name, 100.0 * o->error_rms);
+        if (o->force_error > most_force)
+            printf("warning: the tool force on %s is off by %.3g %%\n", o->name, 100.0 * o->force_error);
+    }
+}
+
 static bool print_result(const Result *r)
 {
     const PliComparison *c = r->comparison;
@@ -133,6 +149,7 @@ static bool print_result(const Result *r)
         if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }
+    warn_of_errors(c);
     char text[600];
     bool ranked = false;
     for (int k = 0; k < c->count; ++k) {
@@ -370,6 +387,7 @@ static PliStatus run_scene(const Options *o, const PliHost *host, const char *pa
     char cache[1024];
     if (!o->no_cache && pli_cache_folder(cache, sizeof cache)) def.cache = cache;
     if (!o->quiet) def.progress = show_progress;
+    def.stopped = pli_interrupted;
     r->comparison = pli_contest_compare(r->contest, &def, err);
     if (!o->quiet) pli_progress(0, 0, NULL);
     return r->comparison ? PLI_OK : err->status;
@@ -387,16 +405,34 @@ static int verdict_of(const Result *result, int count)
     return code;
 }
 
+/// Scenes that were finished before are written.
+static int report_interrupt(const Options *o, int done)
+{
+    if (done > 0)
+        pli_cli_refuse("compare", "ended by a signal; %d of %d scenes are written to %s", done, o->scenes.count,
+                       o->out);
+    else
+        pli_cli_refuse("compare", "ended by a signal before the first scene was compared; nothing was written to %s",
+                       o->out);
+    return PLI_EXIT_INTERRUPTED;
+}
+
 static int compare_all(const Options *o, const PliHost *host, const char *command)
 {
     Result result[MAX_SCENES] = { { 0 } };
     PliError err = { PLI_OK, "" };
     const bool only_json = o->json && strcmp(o->json, "-") == 0;
     int done = 0, code = PLI_EXIT_OK;
+    for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) code = pli_cli_find_file("compare", o->scene[k]);
+    if (code != PLI_EXIT_OK) return code;
     if (probe_folder(o->out, &err) != PLI_OK) return pli_cli_report("compare", &err);
+    pli_interrupt_listen();
     for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) {
         if (run_scene(o, host, o->scene[k], &result[k], &err) != PLI_OK) {
-            code = pli_cli_report("compare", &err);
+            if (pli_interrupted())
+                code = report_interrupt(o, done);
+            else
+                code = pli_cli_report("compare", &err);
             pli_comparison_destroy(result[k].comparison);
             pli_contest_destroy(result[k].contest);
             break;
@@ -456,7 +492,8 @@ int pli_cmd_compare(int argc, char **argv)
                  "compare.json, bodies.csv, series.csv\nand picture.png.",
         .ending = "Exit codes: 0 compared (a body that cannot do a scene says why), 1 a body gave another result when "
                   "it ran again,\n2 bad command line, malformed scene or no reference, 3 outside the profile, 4 a file "
-                  "is missing or cannot be\nwritten, 5 a body diverged (the others are compared), 6 no memory.",
+                  "is missing or cannot be\nwritten, 5 a body diverged (the others are compared), 6 no memory, 130 "
+                  "ended by\nCtrl-C.",
         .option = options,
         .option_count = sizeof options / sizeof *options,
         .words = &o.scenes,

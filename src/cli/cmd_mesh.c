@@ -130,9 +130,10 @@ static int work(const Job *job, PliFreshFolder *folder)
     fflush(stdout);
     PliMade made = { 0 };
     PliModelFiles files;
+    PliText said = { 0 };
     PliStatus status = pli_folder_make(folder->scratch, &err);
     if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->def, folder->scratch, &made, &err);
-    if (status == PLI_OK) status = pli_free_scenes_write(&host, folder->scratch, surface, &made, &files, &err);
+    if (status == PLI_OK) status = pli_free_scenes_write(&host, folder->scratch, surface, &made, &files, &said, &err);
     if (status == PLI_OK) status = pli_fresh_folder_keep(folder, &err);
     int code = status == PLI_OK ? PLI_EXIT_OK : pli_fresh_folder_report(folder, "mesh", &err);
     if (status == PLI_OK) {
@@ -142,7 +143,9 @@ static int work(const Job *job, PliFreshFolder *folder)
                             : "The levels fit: nothing had to be repaired.",
                job->out);
         print_models(&files);
+        printf("%s", said.data ? said.data : "");
     }
+    pli_text_free(&said);
     pli_made_free(&made);
     pli_mesh_destroy(surface);
     return code;
@@ -155,6 +158,8 @@ int pli_cmd_mesh(int argc, char **argv)
     job.def.stopped = pli_interrupted;
     int bad = PLI_EXIT_OK;
     if (!read_options(argc, argv, &job, &bad)) return bad;
+    bad = pli_cli_find_file("mesh", job.surface);
+    if (bad != PLI_EXIT_OK) return bad;
     PliFreshFolder folder;
     const int taken = pli_fresh_folder_begin(&folder, "mesh", job.out);
     if (taken != PLI_EXIT_OK) return taken;

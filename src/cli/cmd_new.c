@@ -133,6 +133,7 @@ static PliStatus write_scenes(const PliHost *host, const Job *job, PliNewScene *
                               const char *folder, PliText *said, PliError *err)
 {
     PliStatus status = pli_model_files_write(host, folder, scene->surface, scene->made, err);
+    if (status == PLI_OK) pli_model_files_try(host, folder, scene->files, pli_new_scene_law, said);
     deepen_fix(scene);
     const char *name = strrchr(job->surface, '/');
     name = name ? name + 1 : job->surface;
@@ -205,6 +206,8 @@ int pli_cmd_new(int argc, char **argv)
     job.def.stopped = pli_interrupted;
     int code = PLI_EXIT_OK;
     if (!read_options(argc, argv, &job, &code)) return code;
+    code = pli_cli_find_file("new", job.surface);
+    if (code != PLI_EXIT_OK) return code;
     PliFreshFolder folder;
     code = pli_fresh_folder_begin(&folder, "new", job.out);
     if (code != PLI_EXIT_OK) return code;

@@ -37,7 +37,7 @@ static PliStatus run_steps(PliScene *scene, const Options *o, PliRecord *record,
         if (!o->quiet && after - shown > 100.0) {
             char text[48];
             snprintf(text, sizeof text, "t = %.4g s", scene->time);
-            pli_progress(i + 1, o->steps, text);
+            pli_progress_steps(i + 1, o->steps, text);
             shown = after;
         }
     }
@@ -130,6 +130,11 @@ static int run_all(const Options *o)
     if (o->threads > 1 && !pool) return pli_cli_refuse("run", "%d threads cannot be started", o->threads);
     if (pool) pli_pool_lend(pool, &host);
     PliStatus status;
+    const int missing = pli_cli_find_file("run", o->scene[0]);
+    if (missing != PLI_EXIT_OK) {
+        pli_pool_destroy(pool);
+        return missing;
+    }
     PliScene *scene = pli_scene_load(&host, o->scene[0], &o->scene_options.def, &status);
     int code = PLI_EXIT_MEMORY;
     if (scene) {

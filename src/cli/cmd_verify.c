@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "output/interrupt.h"
 #include "output/json.h"
 #include "output/options.h"
 #include "output/progress.h"
@@ -133,7 +134,11 @@ static int run_picked(const Options *o, Picked *picked, int count)
 {
     PliError err = { PLI_OK, "" };
     bool all_hold = true;
+    const int wanted = count;
+    pli_interrupt_listen();
     for (int k = 0; k < count; ++k) {
+        if (pli_interrupted()) count = k; // what was measured is said
+        if (k == count) break;
         pli_progress(k, count, picked[k].test->name);
         picked[k].test->run(&picked[k].result);
         all_hold = all_hold && picked[k].result.pass;
@@ -142,6 +147,10 @@ static int run_picked(const Options *o, Picked *picked, int count)
     const bool json_only = o->json && strcmp(o->json, "-") == 0;
     if (!json_only && !print_table(picked, count)) return PLI_EXIT_MEMORY;
     if (o->json && write_json(o->json, picked, count, &err) != PLI_OK) return pli_cli_report("verify", &err);
+    if (pli_interrupted()) {
+        pli_cli_refuse("verify", "ended by a signal after %d of %d cases", count, wanted);
+        return PLI_EXIT_INTERRUPTED;
+    }
     return all_hold ? PLI_EXIT_OK : PLI_EXIT_FAILED;
 }
 

@@ -12,17 +12,22 @@
 
 // A command is its file and one line here.
 static const PliCommand commands[] = {
-    { "run", "run a SOFA scene in the embedded host", pli_cmd_run },
-    { "mesh", "make tetrahedral levels of detail from a closed surface", pli_cmd_mesh },
-    { "new", "make a comparison of all schemes from a closed surface", pli_cmd_new },
-    { "compare", "run every body of a scene alone and say how far off each is and what it costs", pli_cmd_compare },
-    { "check", "say what in a scene the embedded host cannot do", pli_cmd_check },
-    { "list", "print the components the embedded host knows", pli_cmd_list },
-    { "view", "show the bodies of a scene side by side in a window", pli_cmd_view },
-    { "verify", "run the cases with known answers and say which hold", pli_cmd_verify },
-    { "bench", "time named cases on this machine", pli_cmd_bench },
+    { "run", "run a SOFA scene in the embedded host", pli_cmd_run, false },
+    { "mesh", "make tetrahedral levels of detail from a closed surface", pli_cmd_mesh, false },
+    { "new", "make a comparison of all schemes from a closed surface", pli_cmd_new, false },
+    { "compare", "run every body of a scene alone and say how far off each is and what it costs", pli_cmd_compare,
+      false },
+    { "check", "say what in a scene the embedded host cannot do", pli_cmd_check, false },
+    { "list", "print the components the embedded host knows", pli_cmd_list, false },
+    { "view", "show the bodies of a scene side by side in a window", pli_cmd_view, .outside = true },
+    { "verify", "run the cases with known answers and say which hold", pli_cmd_verify, false },
+    { "bench", "time named cases on this machine", pli_cmd_bench, false },
+    { "completion", "print completions for bash, zsh or fish", pli_cmd_completion, false },
+    { "man", "print the manual page", pli_cmd_man, false },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+const PliCommand *pli_command_at(int i) { return i >= 0 && i < COMMAND_COUNT ? &commands[i] : NULL; }
 
 int pli_exit_code(PliStatus status)
 {
@@ -64,7 +69,7 @@ static void print_help(FILE *out)
     fputs("Usage: pliant COMMAND [ARGS]\n\nAdaptive deformable bodies: run scenes, compare schemes, check the "
           "numbers.\n\nCommands:\n",
           out);
-    for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(out, "  %-9s %s\n", commands[k].name, commands[k].summary);
+    for (int k = 0; k < COMMAND_COUNT; ++k) fprintf(out, "  %-10s %s\n", commands[k].name, commands[k].summary);
     fputs("\n  --scheme FILE loads a scheme from a shared object; so does PLIANT_SCHEMES=FILE:FILE.\n", out);
     fputs("\n  pliant COMMAND --help explains one command; pliant --version prints the version.\n", out);
 }

@@ -272,10 +272,11 @@ static PliStatus judge_body(const Subject *s, const char *folder, Score *score, 
     const PliMesherDef def = pli_mesher_default();
     PliSurfaceFacts facts;
     PliModelFiles files;
+    PliText said = { 0 };
     PliMade made = { 0 };
     PliMesh *raw = surface_of(&host, s, err), *surface = raw ? pli_surface_clean(&host, raw, &facts, err) : NULL;
     PliStatus status = surface ? pli_mesher_make(&host, surface, &def, folder, &made, err) : err->status;
-    if (status == PLI_OK) status = pli_free_scenes_write(&host, folder, surface, &made, &files, err);
+    if (status == PLI_OK) status = pli_free_scenes_write(&host, folder, surface, &made, &files, &said, err);
     score->made += status == PLI_OK;
     for (int l = 0; status == PLI_OK && l < made.levels; ++l) {
         score->levels++;
@@ -292,6 +293,7 @@ static PliStatus judge_body(const Subject *s, const char *folder, Score *score, 
         if (!ran) fprintf(stderr, "meshes.surfaces: %s, %s: %s\n", s->name, scheme->name, why.text);
     }
     remove_body(folder, made.levels);
+    pli_text_free(&said);
     pli_made_free(&made);
     pli_mesh_destroy(surface);
     pli_mesh_destroy(raw);

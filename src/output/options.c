@@ -209,8 +209,20 @@ static bool read_word(const PliCommandLine *line, const char *word)
     return true;
 }
 
+static struct {
+    PliLookFn *fn;
+    void *user;
+} looker;
+
+void pli_options_look(PliLookFn *look, void *user) { looker.fn = look, looker.user = user; }
+
 bool pli_options_read(const PliCommandLine *line, int argc, char **argv, int *code)
 {
+    if (looker.fn) {
+        looker.fn(line, looker.user);
+        *code = 0;
+        return false;
+    }
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(line);

@@ -48,6 +48,10 @@ typedef struct PliCommandLine {
 /// Reads argv[1] .. argv[argc - 1]. True: everything is in its place, go on. False: the command ends with *code; --help was printed
 /// (0), or one sentence to stderr (2). --help anywhere wins over whatever else is wrong.
 bool pli_options_read(const PliCommandLine *line, int argc, char **argv, int *code);
+/// While `look` is not NULL, pli_options_read shows it the table and reads nothing: false with *code 0. So whoever writes completions and
+/// manuals sees what --help sees.
+typedef void PliLookFn(const PliCommandLine *line, void *user);
+void pli_options_look(PliLookFn *look, void *user);
 /// `PROGRAM: sentence` to stderr. @return 2
 int pli_options_refuse(const PliCommandLine *line, const char *format, ...) PLI_PRINTF(2, 3);
 

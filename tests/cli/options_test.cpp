@@ -2,6 +2,7 @@
 // The command line: the table of options by itself, and what people meet at the prompt.
 #include "support/fixture.h"
 
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -12,6 +13,7 @@
 extern "C" {
 #include "base/words.h"
 #include "output/options.h"
+#include "output/progress.h"
 }
 
 namespace
@@ -193,7 +195,8 @@ TEST(Words, DistanceIsThatOfEdits)
 
 TEST(Prompt, EveryCommandPrintsItsHelpAndRefusesWhatItDoesNotKnow)
 {
-    for (const char *name : { "run", "compare", "check", "list", "verify", "bench" }) {
+    for (const char *name :
+         { "run", "mesh", "new", "compare", "check", "list", "verify", "bench", "completion", "man" }) {
         const std::string command = name;
         const Output help = shell(pliant + command + " --help");
         EXPECT_EQ(help.code, 0) << command;
@@ -208,6 +211,114 @@ TEST(Prompt, EveryCommandPrintsItsHelpAndRefusesWhatItDoesNotKnow)
     EXPECT_EQ(shell(pliant + "compare x.scn --repet 3").text,
               "pliant compare: there is no option '--repet'; did you mean --repeat?\n");
     EXPECT_EQ(shell(pliant + "rum").text.find("pliant: there is no command 'rum', did you mean run?"), 0u);
+}
+
+/// Every option of every --help is in the completions and in the manual.
+TEST(Prompt, CompletionsAndManualAreThoseOfHelp)
+{
+    const std::string bash = shell(pliant + "completion bash").text, zsh = shell(pliant + "completion zsh").text,
+                      fish = shell(pliant + "completion fish").text, manual = shell(pliant + "man").text;
+    for (const char *name : { "run", "mesh", "new", "compare", "check", "list", "verify", "bench" }) {
+        std::istringstream help(shell(pliant + name + " --help").text);
+        int found = 0;
+        for (std::string line; std::getline(help, line);) {
+            const size_t at = line.find("--");
+            if (line.rfind("  ", 0) != 0 || at == std::string::npos || at > 6) continue;
+            const std::string option = line.substr(at, line.find_first_of(" \n", at) - at);
+            if (option == "--help") continue;
+            ++found;
+            std::string roff;
+            for (char c : option) roff += c == '-' ? "\\-" : std::string(1, c);
+            EXPECT_NE(bash.find(" " + option), std::string::npos) << name << option;
+            EXPECT_NE(zsh.find(option), std::string::npos) << name << option;
+            EXPECT_NE(fish.find("from " + std::string(name) + "' -l " + option.substr(2)), std::string::npos)
+                << name << option;
+            EXPECT_NE(manual.find(roff), std::string::npos) << name << option;
+        }
+        EXPECT_GT(found, 0) << name;
+    }
+    Folder folder;
+    std::ofstream(folder.path + "/c") << bash;
+    const std::string ask = "bash -c 'source " + folder.path + "/c; COMP_WORDS=(pliant ";
+    EXPECT_EQ(shell(ask + "comp); COMP_CWORD=1; _pliant; echo ${COMPREPLY[@]}'").text, "compare completion\n");
+    EXPECT_EQ(shell(ask + "new --up \"\"); COMP_CWORD=3; _pliant; echo ${COMPREPLY[@]}'").text, "x y z\n");
+    EXPECT_EQ(shell(ask + "mesh --le); COMP_CWORD=2; _pliant; echo ${COMPREPLY[@]}'").text, "--levels\n");
+    EXPECT_EQ(shell(pliant + "completion tcsh").code, 2);
+}
+
+TEST(Prompt, PathsThatAreNotThereAreGuessed)
+{
+    EXPECT_EQ(shell(pliant + "run " + scenes + "compare/poked_livre.scn").text,
+              "pliant run: there is no file " + scenes + "compare/poked_livre.scn; did you mean " + scenes +
+                  "compare/poked_liver.scn?\n");
+    EXPECT_NE(shell(pliant + "compare " + scenes + "comprae/poked_liver.scn").text.find("compare/poked_liver.scn?\n"),
+              std::string::npos);
+    EXPECT_NE(shell(pliant + "check " + scenes + "compare/poked_livre.scn").text.find("did you mean "),
+              std::string::npos);
+    EXPECT_EQ(shell(pliant + "run /no/such/thing.scn").text, "pliant run: there is no file /no/such/thing.scn\n");
+    Folder folder;
+    std::ofstream(folder.path + "/scene.py") << "def createScene(root):\n    pass\n";
+    const Output python = shell(pliant + "run " + folder.path + "/scene.py");
+    EXPECT_EQ(python.code, 3);
+    EXPECT_NE(python.text.find("is a Python scene"), std::string::npos) << python.text;
+}
+
+TEST(Prompt, AMisspeltAttributeIsNoCleanBill)
+{
+    Folder folder;
+    std::ofstream(folder.path + "/a.scn")
+        << "<Node name='root' dt='0.01' gravity='0 0 0'><DefaultAnimationLoop/>\n<Node "
+           "name='soft'><EulerImplicitSolver "
+           "rayleighStifness='0.1'/><CGLinearSolver/>\n"
+           "<MechanicalObject template='Vec3d' position='0 0 0 1 0 0'/><UniformMass totalMass='1'/></Node></Node>\n";
+    const Output o = shell(pliant + "check " + folder.path + "/a.scn");
+    EXPECT_NE(o.text.find(": compatible, with warnings\n"), std::string::npos) << o.text;
+    EXPECT_NE(o.text.find("did you mean rayleighStiffness?"), std::string::npos) << o.text;
+}
+
+/// The estimate follows the slower of the pace over all and the pace of late, and says nothing at first.
+TEST(Progress, TimeLeftIsThatOfTheSlowerPace)
+{
+    PliPace pace{};
+    EXPECT_TRUE(std::isnan(pli_pace_left(&pace, 100.0, 0, 100)));
+    EXPECT_TRUE(std::isnan(pli_pace_left(&pace, 101.0, 10, 100)));
+    EXPECT_NEAR(pli_pace_left(&pace, 104.0, 40, 100), 6.0, 1e-12);               // ten a second
+    EXPECT_NEAR(pli_pace_left(&pace, 114.0, 50, 100), 50.0, 1e-12);              // one a second of late
+    EXPECT_NEAR(pli_pace_left(&pace, 120.0, 90, 100), 20.0 / 90.0 * 10.0, 1e-9); // fast again: the pace over all
+    EXPECT_EQ(pli_pace_left(&pace, 121.0, 100, 100), 0.0);
+    EXPECT_TRUE(std::isnan(pli_pace_left(&pace, 130.0, 1, 100))) << "another line begins";
+    char text[32];
+    const std::pair<double, const char *> said[] = { { 0.2, "1 s" },    { 9.4, "10 s" },      { 41.0, "50 s" },
+                                                     { 95.0, "2 min" }, { 4000.0, "67 min" }, { 9000.0, "3 h" } };
+    for (const auto &[seconds, expected] : said) {
+        pli_duration_text(seconds, text, sizeof text);
+        EXPECT_STREQ(text, expected);
+    }
+}
+
+/// Ctrl-C in a comparison: one sentence, and no report that looks whole.
+TEST(Prompt, AnInterruptedComparisonSaysWhatWasWritten)
+{
+    Folder folder;
+    const std::string out = folder.path + "/out";
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        const std::string log = folder.path + "/log";
+        if (!freopen(log.c_str(), "w", stderr)) _exit(99);
+        execl(PLIANT_BINARY_DIR "/bin/pliant", "pliant", "compare", (scenes + "compare/poked_liver.scn").c_str(), "-n",
+              "100000", "--out", out.c_str(), nullptr);
+        _exit(98);
+    }
+    for (int i = 0; i < 600 && access(out.c_str(), R_OK) != 0; ++i) usleep(50000);
+    usleep(1000000);
+    ASSERT_EQ(kill(child, SIGINT), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_NE(read_all(folder.path + "/log").find("nothing was written to "), std::string::npos);
+    EXPECT_NE(access((out + "/report.html").c_str(), F_OK), 0);
 }
 
 TEST(Prompt, ViewNeedsNoDisplayToExplainItself)

@@ -58,6 +58,8 @@ static void report_progress(const Field *f, const PliEntrant *e, PliIndex step, 
     f->def->progress((f->runs_done + (double)step / f->def->steps) / runs, text, f->def->progress_user);
 }
 
+static bool is_stopped(const Field *f) { return f->def->stopped && f->def->stopped(); }
+
 // ---- room ------------------------------------------------------------------------------------------------------------------
 
 static bool make_series(PliOutcome *o, PliIndex steps, PliIndex samples, int tools)
@@ -312,6 +314,7 @@ static bool run_evidence(Field *f, const PliEntrant *e, PliOutcome *o, PliRun *r
         if (f->shot_step[k] == 0 && !take_shot(f, o, run, k, 0.0)) return false;
     for (PliIndex step = 0; step < f->def->steps; ++step) {
         const PliStats before = pli_body_stats(run->body);
+        if (is_stopped(f)) return true;
         if (step % 16 == 0) report_progress(f, e, step, "measuring");
         const PliStatus status = timed_step(f, e, run, &ms[step], clock, &err);
         const double time = (step + 1) * run->dt;
@@ -354,7 +357,7 @@ static bool run_clock(Field *f, const PliEntrant *e, PliOutcome *o, double *ms, 
     const bool opened = e->open(e->user, &run, &err) == PLI_OK;
     bool same = opened;
     if (opened) pli_body_skin_positions(run.body, run.x, f->points); // as the evidence run did
-    for (PliIndex step = 0; same && step < f->def->steps; ++step) {
+    for (PliIndex step = 0; same && step < f->def->steps && !is_stopped(f); ++step) {
         same = timed_step(f, e, &run, &ms[step], clock, &err) == PLI_OK;
         if (step % 64 == 0) report_progress(f, e, step, "timing");
     }
@@ -375,7 +378,7 @@ static bool run_clocks(Field *f, const PliEntrant *e, PliOutcome *o, const doubl
     Clock clock = { 0 };
     int done = 0;
     o->repeatable = true;
-    while (done < wanted) {
+    while (done < wanted && !is_stopped(f)) {
         if (free_choice && (done + 1) * first_clock.wall > 1e3 * f->def->patience) break;
         o->repeatable = run_clock(f, e, o, all + (size_t)done * steps, &clock) && o->repeatable;
         ++done;
@@ -549,7 +552,8 @@ static PliStatus run_entrant(Field *f, int index)
 done:
     e->close(&run);
     f->runs_done++;
-    if (result == PLI_OK && o->verdict == PLI_FINISHED && !run_clocks(f, e, o, ms, clock)) result = PLI_OUT_OF_MEMORY;
+    if (result == PLI_OK && o->verdict == PLI_FINISHED && !is_stopped(f) && !run_clocks(f, e, o, ms, clock))
+        result = PLI_OUT_OF_MEMORY;
     free(ms);
     return result;
 }
@@ -590,8 +594,12 @@ PliComparison *pli_compare(const PliCompareDef *def, PliError *err)
         status = pli_refuse(err, PLI_BAD_ARGUMENT, "the reference %s has no surface to compare on", reference->name);
         goto done;
     }
-    for (int k = 0; k < def->count && status == PLI_OK; ++k)
+    for (int k = 0; k < def->count && status == PLI_OK && !is_stopped(&f); ++k)
         if (k != def->reference) status = run_entrant(&f, k);
+    if (status == PLI_OK && is_stopped(&f)) {
+        status = pli_refuse(err, PLI_BAD_FILE, "stopped before all bodies were compared");
+        goto done;
+    }
     if (status == PLI_OK) {
         const double largest = pli_figure_displacement(f.surface, f.samples, f.c->rest, f.c->point_count);
         status = pli_figures(f.c, largest);

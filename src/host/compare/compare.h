@@ -58,6 +58,7 @@ typedef struct PliCompareDef {
     const char *cache;    ///< folder in which the run of the reference is kept; NULL: it runs every time
     PliKey reference_key; ///< of all that decides what the reference does and how long it takes, but for what is above
     uint64_t cache_bytes; ///< most that is kept there; default 512 MiB
+    bool (*stopped)(void); ///< somebody wants it to end: it is refused then; NULL: nobody
 } PliCompareDef;
 PliCompareDef pli_compare_default(void);
 

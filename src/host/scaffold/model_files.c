@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "host/graph/scene.h"
 
 enum { LARGE_SURFACE = 20000, LEAST_AROUND = 4, MOST_AROUND = 10, MOST_CELLS = 96 };
 
@@ -71,6 +72,8 @@ void pli_model_attributes_write(PliText *t, const PliSchemeInfo *scheme, const P
         const int count = files->levels < need->most ? files->levels : need->most;
         for (int l = files->levels - count; l < files->levels; ++l)
             pli_text_print(t, "%slevel_%d.msh", l > files->levels - count ? " " : "", l);
+    } else if (need->base && !files->base_points) {
+        pli_text_put(t, "level_0.msh");
     } else {
         pli_text_put(t, "surface.obj");
     }
@@ -84,7 +87,7 @@ void pli_model_attributes_write(PliText *t, const PliSchemeInfo *scheme, const P
         const double wanted = fmin(ceil(2.0 * files->width / files->thin), MOST_CELLS);
         if (wanted > usual) pli_text_print(t, " %s=\"%.0f\"", need->cells, wanted);
     }
-    if (need->base) pli_text_print(t, " %s=\"%u\"", need->base, files->base_points);
+    if (need->base && files->base_points) pli_text_print(t, " %s=\"%u\"", need->base, files->base_points);
 }
 
 // ---- files -----------------------------------------------------------------------------------------------------------------
@@ -118,23 +121,72 @@ PliStatus pli_model_files_write(const PliHost *host, const char *folder, const P
                                                : write_outside(host, made->mesh[made->levels - 1], path, err);
 }
 
+static void put_scene(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files, const char *more)
+{
+    pli_text_put(t, "<?xml version=\"1.0\"?>\n<!-- The body falls freely: hold or push it. -->\n"
+                    "<Node name=\"root\" dt=\"0.01\" gravity=\"0 -9.81 0\">\n"
+                    "    <RequiredPlugin pluginName=\"Pliant\"/>\n"
+                    "    <RequiredPlugin pluginName=\"Sofa.Component.AnimationLoop\"/>\n"
+                    "    <RequiredPlugin pluginName=\"Sofa.Component.StateContainer\"/>\n"
+                    "    <DefaultAnimationLoop/>\n    <Node name=\"body\">\n        ");
+    pli_text_print(t, "<%s name=\"model\"", scheme->component);
+    pli_model_attributes_write(t, scheme, files);
+    pli_text_put(t, more);
+    pli_text_put(
+        t, "/>\n        <AdaptiveSolver/>\n        <MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n"
+           "        <Node name=\"skin\">\n            <AdaptiveSurface name=\"surface\"/>\n"
+           "            <MechanicalObject name=\"points\"/>\n            <AdaptiveMapping/>\n        </Node>\n"
+           "    </Node>\n</Node>\n");
+}
+
+static void be_quiet(PliLogLevel level, const char *text, void *user) { (void)level, (void)text, (void)user; }
+
+/// The scene can be made. False: why, the first that was found.
+static bool try_scene(const PliHost *host, const char *folder, const PliSchemeInfo *scheme, const PliModelFiles *files,
+                      const char *more, PliError *why)
+{
+    PliText t = { 0 };
+    char path[1100];
+    PliHost quiet = *host;
+    const PliSceneDef def = pli_scene_default();
+    PliStatus status = PLI_OUT_OF_MEMORY;
+    quiet.log = be_quiet;
+    put_scene(&t, scheme, files, more);
+    snprintf(path, sizeof path, "%s/%s.scn", folder, scheme->name);
+    PliScene *scene = t.failed ? NULL : pli_scene_parse(&quiet, t.data, t.bytes, path, &def, &status);
+    pli_refuse(why, status, "there is no memory for its body");
+    for (size_t k = 0; scene && status != PLI_OK && k < scene->report.count; ++k)
+        if (scene->report.finding[k].severity > PLI_WARNING) {
+            pli_refuse(why, status, "%s", scene->report.finding[k].text);
+            break;
+        }
+    pli_scene_destroy(scene);
+    pli_text_free(&t);
+    return status == PLI_OK;
+}
+
+void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *more, PliText *said)
+{
+    for (int k = 0; k < pli_scheme_count(); ++k) {
+        const PliSchemeInfo *scheme = pli_scheme_at(k);
+        PliError why;
+        if (!pli_model_takes_files(scheme)) continue;
+        files->takes[k] = try_scene(host, folder, scheme, files, more, &why);
+        if (files->takes[k] || (*more && try_scene(host, folder, scheme, files, "", &why))) continue;
+        PliModelFiles other = *files;
+        other.base_points = 0;
+        if (scheme->mesh.base && try_scene(host, folder, scheme, &other, "", &why))
+            *files = other;
+        else
+            pli_text_print(said, "warning: the scheme %s refuses this body: %s\n", scheme->name, why.text);
+    }
+}
+
 static PliStatus write_scene(const char *folder, const PliSchemeInfo *scheme, const PliModelFiles *files, PliError *err)
 {
     PliText t = { 0 };
     char path[1100];
-    pli_text_put(&t, "<?xml version=\"1.0\"?>\n<!-- The body falls freely: hold or push it. -->\n"
-                     "<Node name=\"root\" dt=\"0.01\" gravity=\"0 -9.81 0\">\n"
-                     "    <RequiredPlugin pluginName=\"Pliant\"/>\n"
-                     "    <RequiredPlugin pluginName=\"Sofa.Component.AnimationLoop\"/>\n"
-                     "    <RequiredPlugin pluginName=\"Sofa.Component.StateContainer\"/>\n"
-                     "    <DefaultAnimationLoop/>\n    <Node name=\"body\">\n        ");
-    pli_text_print(&t, "<%s name=\"model\"", scheme->component);
-    pli_model_attributes_write(&t, scheme, files);
-    pli_text_put(
-        &t, "/>\n        <AdaptiveSolver/>\n        <MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n"
-            "        <Node name=\"skin\">\n            <AdaptiveSurface name=\"surface\"/>\n"
-            "            <MechanicalObject name=\"points\"/>\n            <AdaptiveMapping/>\n        </Node>\n"
-            "    </Node>\n</Node>\n");
+    put_scene(&t, scheme, files, "");
     snprintf(path, sizeof path, "%s/%s.scn", folder, scheme->name);
     const PliStatus status = pli_text_write(&t, path, err);
     pli_text_free(&t);
@@ -142,11 +194,12 @@ static PliStatus write_scene(const char *folder, const PliSchemeInfo *scheme, co
 }
 
 PliStatus pli_free_scenes_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
-                                PliModelFiles *files, PliError *err)
+                                PliModelFiles *files, PliText *said, PliError *err)
 {
     if (!pli_model_files_find(host, surface, made, files))
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the files of the body");
     PliStatus status = pli_model_files_write(host, folder, surface, made, err);
+    if (status == PLI_OK) pli_model_files_try(host, folder, files, "", said);
     for (int k = 0; k < pli_scheme_count() && status == PLI_OK; ++k)
         if (pli_model_takes_files(pli_scheme_at(k))) status = write_scene(folder, pli_scheme_at(k), files, err);
     return status;

@@ -11,6 +11,8 @@
 
 enum { ANCHORS = 4, STEPS = 150 };
 
+const char pli_new_scene_law[] = " law=\"neohookean\"";
+
 const char *pli_load_name(PliLoad load)
 {
     static const char *const names[PLI_LOADS] = { "poke", "drag", "squeeze" };
@@ -232,6 +234,8 @@ static void write_body(PliText *t, const PliNewScene *s, const char *node, const
     pli_text_print(t, "    <Node name=\"%s\">\n        <%s name=\"model\"", node, scheme->component);
     pli_model_attributes_write(t, scheme, &files);
     if (scheme->anchors) write_anchors(t, s, scheme->anchors);
+    for (int k = 0; k < pli_scheme_count(); ++k)
+        if (pli_scheme_at(k) == scheme && files.takes[k]) pli_text_put(t, pli_new_scene_law);
     pli_text_print(t,
                    "\n            youngModulus=\"%g\" poissonRatio=\"0.4\" density=\"%g\" damping=\"0.0002\" "
                    "massDamping=\"15\"/>\n",

@@ -18,7 +18,7 @@ const char *pli_load_name(PliLoad load); ///< "poke": also the name of the scene
 typedef struct PliNewScene {
     const PliMesh *surface;
     const PliMade *made;
-    const PliModelFiles *files;
+    PliModelFiles *files;
     PliRegionFrame frame;
     PliRegion fix;
     const PliSchemeInfo *scheme[PLI_MOST_SCHEMES]; ///< besides the reference and coarser uniform bodies
@@ -27,6 +27,8 @@ typedef struct PliNewScene {
     char title[128];
 } PliNewScene;
 
+/// A law that survives being crushed, for the schemes that take it: tried by pli_model_files_try.
+extern const char pli_new_scene_law[];
 /// Soft tissue for a body of the size of an organ; stiffer with the square of the size, so that all bodies swing as fast.
 double pli_usual_young(const PliMesh *surface);
 /// Writes LOAD.scn and LOAD.xml, the block all its bodies share, into a folder. `where` is where the load is. `said` gets a line about

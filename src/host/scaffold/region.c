@@ -220,9 +220,9 @@ static PliStatus read_group(const PliRegionFrame *frame, const char *name, PliRe
         status = cover(frame, &g, r, err);
     else if (status == PLI_OK)
         status = pli_refuse(err, PLI_BAD_ARGUMENT,
-                            "there is no region '%.60s'%s%s%s: it is top, bottom, left, right, front, back, "
+                            "there is no region '%.60s'%s%s%s; a region is top, bottom, left, right, front, back, "
                             "sphere:X,Y,Z,R, box:X,Y,Z,X,Y,Z, or a group of the OBJ file",
-                            name, g.near[0] ? ", did you mean " : "", g.near, g.near[0] ? "?" : "");
+                            name, g.near[0] ? " (did you mean " : "", g.near, g.near[0] ? "?)" : "");
     free(g.point);
     free(g.found);
     return status;

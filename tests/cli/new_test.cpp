@@ -1,0 +1,204 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// pliant new: regions by name, and scenes that run as they were written.
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include <pliant/registry.h>
+
+extern "C" {
+#include "evidence/shapes.h"
+#include "host/scaffold/region.h"
+#include "mesher/gmsh.h"
+}
+
+namespace
+{
+
+struct Output {
+    int code;
+    std::string text;
+};
+
+Output run(const std::string &args)
+{
+    Output o{ -1, "" };
+    FILE *pipe = popen((PLIANT_BINARY_DIR "/bin/pliant " + args + " 2>&1").c_str(), "r");
+    if (!pipe) return o;
+    char part[4096];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, pipe)) > 0) o.text.append(part, n);
+    const int status = pclose(pipe);
+    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return o;
+}
+
+std::string slurp(const std::string &path)
+{
+    std::ifstream in(path);
+    std::stringstream s;
+    s << in.rdbuf();
+    return s.str();
+}
+
+class New : public ::testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        folder = ::testing::TempDir() + "pliant_new_" + std::to_string(getpid());
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+        const PliHost host = pli_host_default();
+        surface = pli_shape_make(&host, PLI_SHAPE_HANDLE, 1200);
+        region = std::make_unique<PliRegion>();
+        // the triangles with x > 0.4 are painted
+        file = folder + "/ring.obj";
+        std::ofstream out(file);
+        for (PliIndex p = 0; p < surface->point_count; ++p)
+            out << "v " << 1000 * surface->x[3 * p] << " " << 1000 * surface->x[3 * p + 1] << " "
+                << 1000 * surface->x[3 * p + 2] << "\n";
+        for (int painted = 0; painted < 2; ++painted) {
+            out << (painted ? "g grip\n" : "g rest\n");
+            for (PliIndex t = 0; t < surface->tri_count; ++t) {
+                const PliIndex *c = surface->tris + 3 * t;
+                const bool in = surface->x[3 * c[0]] > 0.4;
+                if (in == (painted == 1)) out << "f " << c[0] + 1 << "/1 " << c[1] + 1 << "/1 " << c[2] + 1 << "/1\n";
+            }
+        }
+    }
+    void TearDown() override
+    {
+        pli_mesh_destroy(surface);
+        std::filesystem::remove_all(folder);
+    }
+    PliStatus read(const char *text, int up = 1)
+    {
+        const PliRegionFrame frame = { surface, file.c_str(), 0.001, up };
+        return pli_region_read(&frame, text, region.get(), &err);
+    }
+    PliMesh *surface = nullptr;
+    std::unique_ptr<PliRegion> region;
+    PliError err{};
+    std::string folder, file;
+};
+
+TEST_F(New, SidesAreTheOutermostTenth)
+{
+    double low[3] = { 9, 9, 9 }, high[3] = { -9, -9, -9 };
+    for (PliIndex i = 0; i < 3 * surface->point_count; ++i) {
+        low[i % 3] = std::fmin(low[i % 3], surface->x[i]);
+        high[i % 3] = std::fmax(high[i % 3], surface->x[i]);
+    }
+    const struct {
+        const char *name;
+        int up, axis;
+        double sign, part;
+    } sides[] = { { "top", 1, 1, 1, 0.1 },    { "bottom", 1, 1, -1, 0.1 }, { "left", 1, 0, -1, 0.1 },
+                  { "right", 1, 0, 1, 0.1 },  { "front", 1, 2, 1, 0.1 },   { "back", 1, 2, -1, 0.1 },
+                  { "top", 2, 2, 1, 0.1 },    { "front", 2, 1, 1, 0.1 },   { "top:0.4", 1, 1, 1, 0.4 },
+                  { "bottom", 0, 0, -1, 0.1 } };
+    for (const auto &s : sides) {
+        ASSERT_EQ(read(s.name, s.up), PLI_OK) << err.text;
+        for (PliIndex p = 0; p < surface->point_count; ++p) {
+            const double *x = surface->x + 3 * p, height = high[s.axis] - low[s.axis];
+            const double in =
+                s.sign > 0 ? x[s.axis] - (high[s.axis] - s.part * height) : low[s.axis] + s.part * height - x[s.axis];
+            if (std::fabs(in) > 1e-9) {
+                EXPECT_EQ(pli_region_has(region.get(), x), in > 0) << s.name << " " << p;
+            }
+        }
+    }
+}
+
+TEST_F(New, SpheresBoxesAndPaintedGroupsAreRegions)
+{
+    ASSERT_EQ(read("sphere:0.37,0,0,0.2"), PLI_OK) << err.text;
+    ASSERT_EQ(read("box:0.2,-1,-1,1,1,1"), PLI_OK) << err.text;
+    for (PliIndex p = 0; p < surface->point_count; ++p)
+        EXPECT_EQ(pli_region_has(region.get(), surface->x + 3 * p), surface->x[3 * p] >= 0.2);
+    ASSERT_EQ(read("grip"), PLI_OK) << err.text;
+    for (PliIndex p = 0; p < surface->point_count; ++p) {
+        const double x = surface->x[3 * p];
+        if (x > 0.41) {
+            EXPECT_TRUE(pli_region_has(region.get(), surface->x + 3 * p)) << x;
+        }
+        if (x < 0.3) {
+            EXPECT_FALSE(pli_region_has(region.get(), surface->x + 3 * p)) << x;
+        } // boxes of a 24th of the width
+    }
+    const struct {
+        const char *text, *sentence;
+    } wrong[] = { { "grib", "did you mean grip?" },          { "botom", "did you mean bottom?" },
+                  { "sphere:1,2,3", "sphere:X,Y,Z,RADIUS" }, { "box:1,2", "box:X,Y,Z,X,Y,Z" },
+                  { "top:1.5", "between 0 and 1" },          { "sphere:9,9,9,0.1", "no point of the surface" } };
+    for (const auto &w : wrong) {
+        EXPECT_EQ(read(w.text), PLI_BAD_ARGUMENT) << w.text;
+        EXPECT_NE(std::string(err.text).find(w.sentence), std::string::npos) << err.text;
+    }
+}
+
+TEST_F(New, WritesScenesThatRun)
+{
+    if (pli_gmsh_find(&err) != PLI_OK) GTEST_SKIP() << err.text;
+    const std::string out = folder + "/ring";
+    const Output made = run(
+        "new " + file + " --unit mm --up z --fix grip --poke left --squeeze top --nodes 300 --levels 2 --out " + out);
+    ASSERT_EQ(made.code, 0) << made.text;
+    for (const char *load : { "poke", "squeeze" }) {
+        const std::string scene = out + "/" + load + ".scn", text = slurp(scene);
+        // one body of every registered scheme, one block for all of them
+        size_t bodies = 0, includes = 0;
+        for (int k = 0; k < pli_scheme_count(); ++k)
+            if (pli_scheme_at(k)->mesh.file) {
+                EXPECT_NE(text.find(std::string("<") + pli_scheme_at(k)->component + " "), std::string::npos) << scene;
+            }
+        for (size_t at = 0; (at = text.find("name=\"model\"", at)) != std::string::npos; ++at) ++bodies;
+        for (size_t at = 0; (at = text.find("<include ", at)) != std::string::npos; ++at) ++includes;
+        EXPECT_EQ(bodies, includes);
+        EXPECT_GE(bodies, 7u);
+        EXPECT_EQ(text.find("FixedProjectiveConstraint indices"), std::string::npos);
+        const Output check = run("check " + scene);
+        EXPECT_EQ(check.code, 0) << check.text;
+        // all of them are made by check; one runs here
+        if (std::string(load) != "poke") continue;
+        const Output ran =
+            run("compare " + scene + " --steps 20 --repeat 1 --out " + folder + "/report --schemes tetlod");
+        EXPECT_EQ(ran.code, 0) << ran.text;
+        EXPECT_EQ(ran.text.find("cannot do this scene"), std::string::npos) << ran.text;
+    }
+}
+
+TEST_F(New, RefusesWithOneSentenceAndWritesNothing)
+{
+    const std::string out = " --out " + folder + "/out";
+    const struct {
+        std::string args, sentence;
+        int code;
+    } wrong[] = {
+        { "new " + folder + "/rings.obj" + out, "did you mean " + file, 4 },
+        { "new " + file + " --schemes tetlob" + out, "did you mean tetlod?", 2 },
+        { "new " + file + " --poke tpo" + out, "did you mean top?", 2 },
+        { "new " + file + " --pokee top" + out, "did you mean --poke?", 2 },
+        { "new " + file, "needs --out FOLDER", 2 },
+        { "new " + file + " --up w" + out, "one of: x y z", 2 },
+    };
+    for (const auto &w : wrong) {
+        const Output o = run(w.args);
+        EXPECT_EQ(o.code, w.code) << o.text;
+        EXPECT_NE(o.text.find(w.sentence), std::string::npos) << o.text;
+    }
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+        EXPECT_EQ(entry.path().filename().string().find("out"), std::string::npos) << entry.path();
+}
+
+} // namespace
