@@ -19,6 +19,9 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
         width = s->level[k].shapes->width > width ? s->level[k].shapes->width : width;
     s->fixed = PLI_NEW(host, s->dof_count, uint8_t);
     s->candidate = PLI_NEW(host, n, uint8_t);
+    s->parent = PLI_NEW(host, n, uint8_t);
+    s->listed = PLI_NEW(host, n, PliIndex);
+    s->outside = PLI_NEW(host, 3 * n, double);
     s->residual = PLI_NEW(host, 3 * (size_t)s->dof_count, double);
     s->motion = PLI_NEW(host, 3 * n, double);
     s->start = PLI_NEW(host, 3 * n, double);
@@ -28,8 +31,8 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
     s->v_before = PLI_NEW(host, 3 * n, double);
     s->judge_grad = PLI_NEW(host, 3 * (size_t)width * PLI_WAVELET_SAMPLES, double);
     s->judge_width = width;
-    const bool good = s->fixed && s->candidate && s->residual && s->motion && s->start && s->push && s->impulse &&
-                      s->clock && s->v_before && s->judge_grad;
+    const bool good = s->fixed && s->candidate && s->parent && s->listed && s->outside && s->residual && s->motion &&
+                      s->start && s->push && s->impulse && s->clock && s->v_before && s->judge_grad;
     return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -39,6 +42,9 @@ void pli_wavelet_adapt_destroy(PliWavelet *s)
     const size_t n = s->count;
     PLI_FREE(host, s->fixed, s->dof_count);
     PLI_FREE(host, s->candidate, n);
+    PLI_FREE(host, s->parent, n);
+    PLI_FREE(host, s->listed, n);
+    PLI_FREE(host, s->outside, 3 * n);
     PLI_FREE(host, s->residual, 3 * (size_t)s->dof_count);
     PLI_FREE(host, s->motion, 3 * n);
     PLI_FREE(host, s->start, 3 * n);
@@ -54,7 +60,7 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
 {
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     s->v_dt = 0.0;
-    s->quiet = 0;
+    s->quiet = s->skip = 0;
     s->fading = s->faded = 0;
     memset(s->impulse, 0, 3 * (size_t)s->count * sizeof *s->impulse);
     s->since_change = 0.0;
@@ -63,6 +69,8 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
     memcpy(s->rotation, one, sizeof one);
     memset(s->shift, 0, sizeof s->shift);
     memset(s->candidate, 0, s->count);
+    memset(s->outside, 0, 3 * (size_t)s->count * sizeof *s->outside);
+    s->listed_revision = 0;
     pli_criterion_reset(&s->criterion);
     pli_governor_reset(&s->governor);
     s->info.activated = s->info.deactivated = 0;
@@ -73,15 +81,19 @@ void pli_wavelet_pin(void *self, const uint8_t *fixed)
 {
     PliWavelet *s = self;
     memcpy(s->fixed, fixed, s->dof_count);
+    s->fixed_key = pli_hash(PLI_HASH_SEED, fixed, s->count);
+    s->listed_revision = 0;
     s->held = memchr(fixed, 1, s->level[0].lattice->vertex_count) != NULL;
     s->quiet = 0;
 }
 
 // ---- decisions -----------------------------------------------------------------------------------------------------------------------------
 
-/// Details of the next level that an active function reaches: those are looked at.
+/// Details of the next level that an active function reaches: those are looked at. They stay the same while the cut does.
 static void find_candidates(PliWavelet *s)
 {
+    if (s->listed_revision == s->revision) return;
+    s->listed_revision = s->revision;
     s->info.candidates = 0;
     memset(s->candidate, 0, s->count);
     for (int k = 1; k < s->level_count; ++k) {
@@ -92,14 +104,14 @@ static void find_candidates(PliWavelet *s)
             if (s->state[v] != PLI_PASSIVE || s->fixed[v] || (s->dropped && s->dropped[v])) continue;
             for (PliIndex e = r.first[v]; e < r.first[v + 1] && !s->candidate[v]; ++e)
                 s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE;
-            s->info.candidates += s->candidate[v];
+            if (s->candidate[v]) s->listed[s->info.candidates++] = v;
         }
     }
 }
 
-/// True where a finer detail that is on hangs on function a.
-static void find_parents(PliWavelet *s, uint8_t *parent)
+static void find_parents(PliWavelet *s)
 {
+    uint8_t *parent = s->parent;
     memset(parent, 0, s->count);
     for (int k = 1; k < s->level_count; ++k) {
         const PliRows r = pli_transfer_rows(s->level[k].rows);
@@ -109,12 +121,14 @@ static void find_parents(PliWavelet *s, uint8_t *parent)
     }
 }
 
-/// Of control vertices of the finest level from where a rigid body would have them. Coefficients say little: levels cancel.
+/// Of control vertices of the finest level with something on from where a rigid body would have them. Coefficients say little: levels
+/// cancel.
 static void measure_displacement(PliWavelet *s, const double *x)
 {
     double most = 0.0;
-    const PliIndex first = s->level[s->level_count - 1].dof_first;
-    for (PliIndex v = 0; v < s->count; ++v) {
+    const PliWaveletLevel *l = &s->level[s->dof_level[s->active[s->active_count - 1]]];
+    const PliIndex first = l->dof_first;
+    for (PliIndex v = 0; v < l->lattice->vertex_count; ++v) {
         const size_t a = (size_t)first + v;
         if (s->dropped && s->dropped[v]) continue;
         double u[3];
@@ -142,7 +156,7 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
     return v3_norm(u) / theta;
 }
 
-enum { WORTH = 50, PATIENCE = 10 };
+enum { WORTH = 50, PATIENCE = 10, MOST_SKIPPED = 7 };
 
 static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
 {
@@ -155,18 +169,20 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     }
     measure_displacement(s, x);
     const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
+    if (s->listed_revision != s->revision) find_parents(s);
     find_candidates(s);
     pli_wavelet_find_residual(s, body, x, v, dt);
     pli_criterion_begin(c, &def->criterion);
-    for (PliIndex a = s->level[0].lattice->vertex_count; a < s->count; ++a)
-        if (s->candidate[a])
-            pli_criterion_offer_refine(c, a, score_of(s, body, &def->criterion, a, x, theta),
-                                       s->size / (1 << s->dof_level[a]));
-    uint8_t *parent = s->touched; // borrowed: cuts fill it anew
-    find_parents(s, parent);
+    double best = 0.0;
+    for (PliIndex k = 0; k < s->info.candidates; ++k) {
+        const PliIndex a = s->listed[k];
+        const double score = score_of(s, body, &def->criterion, a, x, theta);
+        best = fmax(best, score);
+        pli_criterion_offer_refine(c, a, score, s->size / (1 << s->dof_level[a]));
+    }
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const PliIndex a = s->active[i];
-        if (s->dof_level[a] == 0 || parent[a] || s->state[a] != PLI_ACTIVE) continue;
+        if (s->dof_level[a] == 0 || s->parent[a] || s->state[a] != PLI_ACTIVE) continue;
         const double size = fmax(v3_norm(x + 3 * (size_t)a), 0.05 * v3_norm(v + 3 * (size_t)a));
         pli_criterion_offer_coarsen(
             c, a, def->criterion.kind == PLI_BY_FORCE ? size / theta : score_of(s, body, &def->criterion, a, x, theta));
@@ -179,6 +195,10 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     for (PliIndex k = 0; k < c->coarsen_count; ++k) changes += pli_criterion_volunteers(c, &c->coarsen[k]);
     if (on < most) changes += c->refine_count;
     const bool over = on > most && s->governor.samples > 0;
+    // far below the threshold, the next looks would see nothing: what comes from outside ends the wait
+    s->skip = 0;
+    if (def->criterion.kind == PLI_BY_FORCE && changes == 0 && !over)
+        s->skip = (PliIndex)fmin(MOST_SKIPPED, 0.5 / fmax(best, 1e-3));
     // a few at a time are not worth a new factor, unless they have waited
     if (!over &&
         (changes == 0 || (changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval)))
@@ -208,6 +228,36 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     return true;
 }
 
+/// What comes at once from outside is answered at once: details that it would move switch on as if they had always been there. Fading
+/// in, they would be missing where it acts.
+static bool wake(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
+{
+    const PliBodyDef *def = pli_body_def(body);
+    const PliState *state = pli_body_state(body);
+    if (def->criterion.kind != PLI_BY_FORCE || !state || !(state->f_ext || state->external || state->points))
+        return false;
+    if (!def->spread) {
+        pli_wavelet_spread(s, x);
+        pli_wavelet_spread(s, v);
+    }
+    const double jump = pli_wavelet_find_jump(s, body, x, v, dt), floor = fmax(s->displacement, 1e-2 * s->size);
+    if (!(jump > def->criterion.threshold * floor)) return false;
+    const double theta = def->criterion.threshold * fmax(floor, jump);
+    const double most = fmin(def->criterion.max_active == PLI_NONE ? INFINITY : def->criterion.max_active,
+                             pli_governor_limit(&s->governor, def->criterion.budget_ms));
+    PliIndex woken = 0;
+    for (PliIndex a = s->level[0].lattice->vertex_count; a < s->count && s->active_count + woken < most; ++a) {
+        if (s->state[a] != PLI_PASSIVE || s->fixed[a] || (s->dropped && s->dropped[a])) continue;
+        if (!(v3_norm(s->residual + 3 * (size_t)a) > theta)) continue;
+        pli_wavelet_switch_on(s, a, x, v);
+        if (s->state[a] == PLI_FADING_IN) s->state[a] = PLI_ACTIVE, s->fading--;
+        pli_criterion_note_refined(&s->criterion, a);
+        pli_body_stats_mutable(body)->refined++;
+        woken++;
+    }
+    return woken > 0;
+}
+
 void pli_wavelet_mirror(PliBody *to, const PliBody *from, double *x, double *v, double dt)
 {
     PliWavelet *s = pli_body_self(to);
@@ -234,7 +284,7 @@ static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
     const PliState *state = pli_body_state(body);
     const PliIndex count[4] = { pli_body_is_tethered(body), (PliIndex)tools, state && state->points,
                                 state && state->external };
-    return pli_hash(pli_hash(PLI_HASH_SEED, count, sizeof count), s->fixed, s->count);
+    return pli_hash(s->fixed_key, count, sizeof count);
 }
 
 bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double dt)
@@ -253,17 +303,25 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     s->since_change += dt;
     const uint64_t key = constraints_key(s, body);
     s->quiet = key == s->held_key ? s->quiet + 1 : 0;
+    if (s->quiet == 0) s->skip = 0;
     s->held_key = key;
     pli_wavelet_begin_fades(s, s->impulse, x, v);
-    bool changed = false;
+    bool changed = s->level_count > 1 && wake(s, body, x, v, dt);
     // an acceleration measured across a new or lost constraint says nothing yet
-    if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2) {
-        changed = decide(s, body, x, v, dt);
-        s->decided = true;
+    if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2 &&
+        !changed) {
+        s->decided = s->skip == 0;
+        if (s->decided)
+            changed = decide(s, body, x, v, dt);
+        else
+            s->skip--;
     }
     pli_wavelet_advance_fades(s, x, v, dt);
     if (changed) pli_wavelet_refresh_cut(s);
-    memcpy(s->v_before, v, 3 * (size_t)s->count * sizeof *v);
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const size_t a = 3 * (size_t)s->active[i];
+        v3_copy(s->v_before + a, v + a);
+    }
     s->v_dt = dt;
     return changed;
 }

@@ -33,37 +33,91 @@ static void turn_back(double r[3], const double R[9], const double p[3])
     for (int a = 0; a < 3; ++a) r[a] = R[a] * p[0] + R[3 + a] * p[1] + R[6 + a] * p[2];
 }
 
-/// From control vertices to functions, down the levels: `f` has a Vec3 per coefficient.
+/// From control vertices to functions, down the levels: `f` has a Vec3 per coefficient. Most of it is 0.
 static void contract(PliWavelet *s, double *f)
 {
     for (int k = s->level_count - 1; k > 0; --k) {
         const PliWaveletLevel *l = &s->level[k];
         const PliIndex even = s->level[k - 1].lattice->vertex_count, n = l->lattice->vertex_count;
-        double *own = f + 3 * (size_t)l->dof_first;
-        for (size_t i = 3 * (size_t)even; i < 3 * (size_t)n; ++i) f[i] += own[i];
-        pli_rows_add_transpose(pli_transfer_rows(l->rows), own, f + 3 * (size_t)s->level[k - 1].dof_first);
-        memset(own, 0, 3 * (size_t)n * sizeof *own);
+        const PliRows r = pli_transfer_rows(l->rows);
+        double *to = f + 3 * (size_t)s->level[k - 1].dof_first;
+        for (PliIndex i = 0; i < n; ++i) {
+            double *own = f + 3 * ((size_t)l->dof_first + i);
+            if (own[0] == 0.0 && own[1] == 0.0 && own[2] == 0.0) continue;
+            if (i >= even) v3_add(f + 3 * (size_t)i, f + 3 * (size_t)i, own);
+            for (PliIndex e = r.first[i]; e < r.first[i + 1]; ++e)
+                v3_madd(to + 3 * (size_t)r.column[e], r.weight[e], own);
+            own[0] = own[1] = own[2] = 0.0;
+        }
     }
     pli_wavelet_reduce_merged(s, f);
 }
 
-/// r_a -= sum_b over active b of block(a, b) q_b, for functions that are active or candidates; q in the frame of the rest shape.
+static bool has_outside(PliBody *body)
+{
+    int tools;
+    (void)pli_body_tools(body, &tools);
+    const PliState *state = pli_body_state(body);
+    return tools > 0 || (state && (state->f_ext || state->external || state->points));
+}
+
+/// Of the host and of the tools, N, by function.
+static void find_outside(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    memset(s->residual, 0, 3 * (size_t)s->dof_count * sizeof *s->residual);
+    pli_body_add_external_forces(body, x, v, dt, s->residual);
+    contract(s, s->residual);
+}
+
+static void turn_and_solve(const PliWavelet *s, PliIndex a, const double f[3], double u[3])
+{
+    double turned[3];
+    turn_back(turned, s->rotation, f);
+    m3_apply(u, s->inverse + 9 * (size_t)a, turned);
+}
+
+double pli_wavelet_find_jump(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    find_outside(s, body, x, v, dt);
+    double jump = 0.0, size = 0.0;
+    for (PliIndex a = 0; a < s->count; ++a) {
+        double *now = s->residual + 3 * (size_t)a, *then = s->outside + 3 * (size_t)a, change[3], u[3];
+        v3_sub(change, now, then);
+        if (now[0] == 0.0 && now[1] == 0.0 && now[2] == 0.0 && v3_dot(then, then) == 0.0) continue;
+        turn_and_solve(s, a, now, u);
+        size = fmax(size, v3_norm(u));
+        v3_copy(then, now);
+        turn_and_solve(s, a, change, now); // the residual is what is new, and how far it would move the function
+        jump = fmax(jump, v3_norm(now));
+    }
+    return jump > 0.2 * size ? jump : 0.0;
+}
+
+/// r_a -= sum_b over active b of block(a, b) q_b, for candidates; q in the frame of the rest shape. Rows list finer levels first, and
+/// there is nothing on beyond the finest level that is.
 static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q, double *r)
 {
-    for (PliIndex a = 0; a < s->count; ++a) {
-        const bool on = s->position[a] != PLI_NONE;
-        if (!on && !s->candidate[a]) continue;
+    const PliIndex beyond = s->level[s->dof_level[s->active[s->active_count - 1]]].lattice->vertex_count;
+    for (PliIndex c = 0; c < s->info.candidates; ++c) {
+        const PliIndex a = s->listed[c];
         double *ra = r + 3 * (size_t)a;
+        for (PliIndex k = s->pair_first[a + 1]; k-- > s->pair_first[a];) {
+            const PliIndex b = s->pair_column[k];
+            if (b >= beyond) break;
+            if (s->position[b] == PLI_NONE) continue;
+            const double *K = s->pair_stiffness + 9 * (size_t)k, m = s->pair_mass[k];
+            const double *qb = q + 3 * (size_t)b, *mb = mass_q + 3 * (size_t)b;
+            for (int i = 0; i < 3; ++i)
+                ra[i] -= K[3 * i] * qb[0] + K[3 * i + 1] * qb[1] + K[3 * i + 2] * qb[2] + m * mb[i];
+        }
+    }
+    for (PliIndex o = s->base_count; o < s->active_count; ++o) { // rows of level 0 have no candidates
+        const PliIndex a = s->active[o];
         const double *qa = q + 3 * (size_t)a, *ma = mass_q + 3 * (size_t)a;
         for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
             const PliIndex b = s->pair_column[k];
+            if (!s->candidate[b]) continue;
             const double *K = s->pair_stiffness + 9 * (size_t)k, m = s->pair_mass[k];
-            if (s->position[b] != PLI_NONE) {
-                const double *qb = q + 3 * (size_t)b, *mb = mass_q + 3 * (size_t)b;
-                for (int i = 0; i < 3; ++i)
-                    ra[i] -= K[3 * i] * qb[0] + K[3 * i + 1] * qb[1] + K[3 * i + 2] * qb[2] + m * mb[i];
-            }
-            if (!on || a == b) continue;
             double *rb = r + 3 * (size_t)b;
             for (int i = 0; i < 3; ++i) rb[i] -= K[i] * qa[0] + K[3 + i] * qa[1] + K[6 + i] * qa[2] + m * ma[i];
         }
@@ -103,30 +157,35 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
     const PliBodyDef *def = pli_body_def(body);
     const bool linear = s->def.law != PLI_WAVELET_NONLINEAR;
     double *r = s->residual, *q = s->x_level, *m = s->motion;
-    memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
-    pli_body_add_external_forces(body, x, v, dt, r);
-    if (!linear) {
-        pli_wavelet_split(s, true);
-        for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, x, r);
+    if (has_outside(body) || !linear) {
+        memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
+        pli_body_add_external_forces(body, x, v, dt, r);
+        if (!linear) {
+            pli_wavelet_split(s, true);
+            for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, x, r);
+        }
+        contract(s, r);
+    } else {
+        for (PliIndex c = 0; c < s->info.candidates; ++c) memset(r + 3 * (size_t)s->listed[c], 0, 3 * sizeof *r);
     }
-    contract(s, r);
-    // what the pairs take: places and velocities for stiffness, accelerations for mass
-    const double viscous = def->material.damping + def->rayleigh_stiffness;
-    for (PliIndex a = 0; a < s->count; ++a) {
-        double *ra = r + 3 * (size_t)a, *qa = q + 3 * (size_t)a, *ma = m + 3 * (size_t)a, turned[3];
-        v3_madd(ra, s->load[a], def->gravity);
+    for (PliIndex c = 0; c < s->info.candidates; ++c) {
+        double *ra = r + 3 * (size_t)s->listed[c], turned[3];
+        v3_madd(ra, s->load[s->listed[c]], def->gravity);
         turn_back(turned, s->rotation, ra);
         v3_copy(ra, turned);
-        if (s->position[a] == PLI_NONE) continue;
-        double rate[3], push[3];
+    }
+    // what the pairs take: places and velocities for stiffness, accelerations for mass
+    const double viscous = def->material.damping + def->rayleigh_stiffness;
+    for (PliIndex o = 0; o < s->active_count; ++o) {
+        const PliIndex a = s->active[o];
+        double *qa = q + 3 * (size_t)a, *ma = m + 3 * (size_t)a, turned[3], push[3];
         for (int i = 0; i < 3; ++i) {
             const double vi = v[3 * (size_t)a + (size_t)i];
-            rate[i] = vi;
             push[i] = (s->v_dt > 0.0 ? (vi - s->v_before[3 * (size_t)a + (size_t)i]) / s->v_dt : 0.0) +
                       def->mass_damping * vi;
         }
         turn_back(ma, s->rotation, push);
-        turn_back(turned, s->rotation, rate);
+        turn_back(turned, s->rotation, v + 3 * (size_t)a);
         if (linear) {
             turn_back(qa, s->rotation, x + 3 * (size_t)a);
             v3_sub(qa, qa, s->rest + 3 * (size_t)a);

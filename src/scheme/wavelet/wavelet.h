@@ -107,6 +107,11 @@ typedef struct PliWavelet {
     // adaptation
     uint8_t *fixed;            ///< per coefficient: the host moves it
     uint8_t *candidate;        ///< per function
+    uint8_t *parent;           ///< per function: a finer detail that is on hangs on it
+    PliIndex *listed;          ///< candidates, ascending; info.candidates of them
+    uint64_t listed_revision;  ///< of the cut they are of; 0: of none
+    double *outside;           ///< N, [count, 3]: of the host at the last step
+    uint64_t fixed_key;        ///< of `fixed`
     double *residual;          ///< N, per coefficient: forces on control vertices, then on functions
     double *motion;            ///< [count, 3]: scratch
     double *x_level, *v_level; ///< scratch, per coefficient
@@ -122,6 +127,7 @@ typedef struct PliWavelet {
     double rotation[9], shift[3]; ///< of the body, now
     uint64_t held_key;            ///< of the constraints, and for how many steps they have not changed
     PliIndex quiet;
+    PliIndex skip;          ///< decisions that need not be taken: nothing was near the threshold
     PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
     double since_change;    ///< s since the cut changed
     PliCriterion criterion;
@@ -188,6 +194,9 @@ void pli_wavelet_switch_off(PliWavelet *s, PliIndex a, double *x, double *v);
 // wavelet_judge.c
 /// What would push each function if it were active: all forces, less what accelerates the body. N, by function; x is complete.
 void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);
+/// Forces of the host that came at once: s->residual becomes how far, m, they alone would move each function. @return the largest such
+/// way; 0: nothing came at once
+double pli_wavelet_find_jump(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);
 void pli_wavelet_find_rotation(PliWavelet *s, const double *x);
 void pli_wavelet_add_offsets(void *self, double *f);
 /// The same set and transitions, for twins of one definition; then transitions go on by dt, and nothing is decided.
