@@ -116,6 +116,8 @@ void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready onl
 PliStatus pli_body_reserve_tethers(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
 void pli_body_tethers_begin(PliBody *body,
                             double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
+/// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.
+double pli_body_points_step(PliBody *body, double share);
 void pli_body_points_add(PliBody *body, double h,
                          double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
 void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v

@@ -5,7 +5,8 @@
 #include "scheme/schemes.def"
 #undef PLI_SCHEME
 
-static const PliEvidence common = { .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases } };
+static const PliEvidence common = { .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases,
+                                               pli_bench_stability_cases } };
 static const PliEvidence *const table[] = {
     &common,
 #define PLI_SCHEME(name) &pli_##name##_evidence,
