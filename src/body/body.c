@@ -451,7 +451,10 @@ static void integrate(PliBody *b, double dt, PliStepInfo *info)
         if (info->cg_iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
         return;
     }
-    const int wanted = substeps_for(b, dt, b->caution * b->rest_substep, &info->needed_substeps);
+    // both at once: frequencies add up in squares
+    const double own = b->caution * b->rest_substep, points = pli_body_points_step(b, b->def.courant);
+    const double h = isfinite(points) ? 1.0 / hypot(1.0 / own, 1.0 / points) : own;
+    const int wanted = substeps_for(b, dt, h, &info->needed_substeps);
     if (!wanted) {
         fail_step(info, PLI_BAD_ARGUMENT, PLI_STEP_TOO_MANY_SUBSTEPS);
         return;

@@ -122,6 +122,8 @@ void pli_body_tethers_begin(PliBody *body,
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
+/// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.
+double pli_body_points_step(PliBody *body, double share);
 void pli_body_points_add(PliBody *body, double h,
                          double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
 void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v

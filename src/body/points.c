@@ -184,6 +184,31 @@ void pli_body_tethers_begin(PliBody *b, double dt)
     sys->tether_weight = b->tether_weight, sys->tether_matrix = b->tether_matrix;
 }
 
+// The stiffness of points, pulled to active coefficients and divided by their masses; damping the same way.
+double pli_body_points_step(PliBody *b, double share)
+{
+    if (!b->state->points) return INFINITY;
+    double stiffness = 0.0, damping = 0.0;
+    memset(b->full_f, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->full_f);
+    for (const PliPointForces *p = &b->points; p; p = p->next)
+        for (PliIndex j = 0; j < p->count && (p->stiffness || p->damping); ++j) {
+            const double *k = p->stiffness ? p->stiffness + 6 * (size_t)j : NULL;
+            const double *c = p->damping ? p->damping + 6 * (size_t)j : NULL;
+            for (PliIndex e = p->first[j]; e < p->first[j + 1]; ++e) {
+                double *f = b->full_f + 3 * (size_t)p->dof[e], w = fabs(p->weight[e]);
+                if (k) f[0] += w * (k[0] + k[1] + k[2]);
+                if (c) f[1] += w * (c[0] + c[1] + c[2]);
+            }
+        }
+    pli_body_reduce(b, b->full_f);
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        const double *f = b->full_f + 3 * (size_t)b->live.dof[i];
+        stiffness = fmax(stiffness, f[0] * b->live.inv_mass[i]), damping = fmax(damping, f[1] * b->live.inv_mass[i]);
+    }
+    const double most = 0.5 * damping + sqrt(0.25 * damping * damping + stiffness);
+    return most > 0.0 ? 2.0 * share / most : INFINITY;
+}
+
 static void add_points(const PliBody *b, const PliPointForces *p, double h, double *f)
 {
     for (PliIndex j = 0; j < p->count; ++j) {

@@ -9,7 +9,8 @@ extern const PliVerifyCase pli_verify_contact_cases[];
 
 static const PliEvidence common = {
     .verify = { pli_verify_contact_cases },
-    .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases, pli_bench_contact_cases, pli_bench_pays_cases },
+    .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases, pli_bench_contact_cases, pli_bench_pays_cases,
+               pli_bench_stability_cases },
 };
 static const PliEvidence *const table[] = {
     &common,
