@@ -33,7 +33,9 @@ typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
     PLI_SOLVE_MINRES,
-    PLI_SOLVE_AUTO, ///< the scheme's own solver if it has one, else LDL; CG where coefficients couple with dozens of others and many are active
+    /// The scheme's own solver if it has one; of points in space a factor for a few, multigrid for more; else a factor, or CG where
+    /// coefficients couple with dozens of others and many are active. PliStats.linear_solver says which.
+    PLI_SOLVE_AUTO,
     PLI_SOLVE_INCOMPLETE, ///< CG on the assembled matrix, with an incomplete factor
     PLI_SOLVE_MULTIGRID   ///< the same with a multigrid cycle; an incomplete factor where coefficients are no places
 } PliLinearSolver;

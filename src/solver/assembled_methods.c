@@ -152,11 +152,10 @@ static bool incomplete_takes(void *self, const PliStepMatrix *a, PliLinearSolver
     return (wish == PLI_SOLVE_INCOMPLETE || wish == PLI_SOLVE_MULTIGRID) && a->block <= 1 && !a->dense;
 }
 
-/// Points are places in space, which coefficients with a mass matrix of their own are not.
 static bool multigrid_takes(void *self, const PliStepMatrix *a, PliLinearSolver wish)
 {
     (void)self;
-    return wish == PLI_SOLVE_MULTIGRID && a->block <= 1 && !a->dense && !a->mass_first;
+    return (wish == PLI_SOLVE_MULTIGRID || wish == PLI_SOLVE_AUTO) && pli_is_mesh(a);
 }
 
 const PliMethodKind pli_method_incomplete = {

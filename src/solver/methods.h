@@ -24,12 +24,20 @@ extern const PliMethodKind pli_method_plain;      ///< none: iterations as they 
 extern const PliMethodKind *const pli_method_kinds[];
 extern const int pli_method_kind_count;
 
-enum { PLI_FACTOR_UNKNOWNS = 24000 }; ///< of a dense system: above, memory speaks for iterations
+enum {
+    PLI_FACTOR_UNKNOWNS = 24000, ///< of a dense system: above, memory speaks for iterations
+    PLI_FACTOR_POINTS =
+        100 ///< of a sparse one: above, a multigrid solve is cheaper than a factor, whatever the material
+};
 
-/// A factor of the whole matrix is asked for, or left to us and affordable.
+/// Points are places in space with some neighbours each, which coefficients with a mass matrix of their own are not.
+static inline bool pli_is_mesh(const PliStepMatrix *a) { return a->block <= 1 && !a->dense && !a->mass_first; }
+
+/// A factor of the whole matrix is asked for, or left to us and the cheapest. Counts decide, not clocks: the same bits every time.
 static inline bool pli_wants_factor(const PliStepMatrix *a, PliLinearSolver wish)
 {
-    return wish == PLI_SOLVE_LDL || (wish == PLI_SOLVE_AUTO && !(a->dense && 3 * a->count > PLI_FACTOR_UNKNOWNS));
+    if (wish != PLI_SOLVE_AUTO) return wish == PLI_SOLVE_LDL;
+    return pli_is_mesh(a) ? a->count <= PLI_FACTOR_POINTS : !a->dense || 3 * a->count <= PLI_FACTOR_UNKNOWNS;
 }
 
 #endif

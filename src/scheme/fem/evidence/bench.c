@@ -120,7 +120,8 @@ static const struct {
                 { "minres", PLI_SOLVE_MINRES },
                 { "ldl", PLI_SOLVE_LDL },
                 { "incomplete", PLI_SOLVE_INCOMPLETE },
-                { "multigrid", PLI_SOLVE_MULTIGRID } };
+                { "multigrid", PLI_SOLVE_MULTIGRID },
+                { "auto", PLI_SOLVE_AUTO } };
 
 static void run_implicit(PliBench *b)
 {
@@ -147,9 +148,47 @@ static void run_implicit(PliBench *b)
     }
 }
 
+/// Iterations of cubes of 0.1 m that hang on one side, from 729 to 103,823 nodes.
+static void run_growth(PliBench *b)
+{
+    static const PliIndex cells[] = { 8, 19, 46 };
+    static const double young[] = { 4e3, 4e5 };
+    enum { SIZES = sizeof cells / sizeof *cells };
+    PliError err = { PLI_OK, "" };
+    double iterations[2][SIZES] = { { 0.0 } };
+    for (int m = 0; m < SIZES; ++m) {
+        Hanging h = { .host = pli_host_default() };
+        const PliBoxDef box = {
+            .max = { 0.1, 0.1, 0.1 }, .cells = { cells[m], cells[m], cells[m] }, .jitter = 0.2, .seed = 5
+        };
+        h.mesh = pli_mesh_box(&h.host, &box, &err);
+        for (int y = 0; h.mesh && y < 2; ++y) {
+            Cost cost;
+            if (!open_body(&h, young[y], PLI_SOLVE_MULTIGRID, 1e-4, &err) || !measure(&h, 3, &cost)) {
+                pli_bench_broken(b, "%s", err.text[0] ? err.text : "a step was not done");
+            } else {
+                char metric[64];
+                snprintf(metric, sizeof metric, "iterations_%u_%s", (unsigned)h.mesh->point_count,
+                         y ? "stiff" : "soft");
+                iterations[y][m] = cost.iterations;
+                pli_bench_report(b, metric, cost.iterations, "");
+                snprintf(metric, sizeof metric, "ms_%u_%s", (unsigned)h.mesh->point_count, y ? "stiff" : "soft");
+                pli_bench_report(b, metric, cost.step, "ms/step");
+            }
+            close_body(&h);
+        }
+        if (!h.mesh) pli_bench_broken(b, "%s", err.text);
+        pli_mesh_destroy(h.mesh);
+    }
+    for (int y = 0; y < 2; ++y)
+        pli_bench_report(b, y ? "growth_stiff" : "growth", iterations[y][SIZES - 1] / iterations[y][0], "");
+}
+
 const PliBenchCase pli_bench_fem_cases[] = {
     { "implicit.fem",
       "implicit steps of a hanging liver to 1e-4, 705, 3,515 and 13,086 nodes, 4 and 400 kPa, per solver",
       run_implicit },
+    { "implicit.multigrid", "iterations of multigrid steps to 1e-4, cubes of 729 to 103,823 nodes, 4 and 400 kPa",
+      run_growth },
     { 0 },
 };

@@ -1,0 +1,241 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Laws of the library's own solvers on a random sparse matrix over points in space, some of them fixed, some tethered.
+extern "C" {
+#include "base/hash.h"
+#include "solver/methods.h"
+}
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "support/fixture.h"
+
+namespace
+{
+
+using Vec = std::vector<double>;
+
+double dot(const Vec &a, const Vec &b)
+{
+    double s = 0.0;
+    for (size_t i = 0; i < a.size(); ++i) s += a[i] * b[i];
+    return s;
+}
+
+/// A lattice of points whose neighbours, diagonal ones included, pull at each other along random directions: K = -sum B B^T.
+struct Web {
+    Web(const Web &) = delete;
+    Web &operator=(const Web &) = delete;
+    static constexpr int side = 7;
+    static constexpr PliIndex n = side * side * side;
+    Vec x = Vec(3 * n), mass = Vec(n), dense, f = Vec(3 * n, 0.0), work;
+    std::vector<uint8_t> fixed = std::vector<uint8_t>(n, 0);
+    std::vector<PliIndex> pairs;
+    Vec direction;
+    PliIndex tether_first[2] = { 0, 3 }, tether_column[3] = { 40, 41, 300 };
+    double tether_weight[3] = { 0.5, 0.3, 0.2 }, tether_matrix[6] = { 3, 4, 5, 0.5, 0.2, 0.1 };
+    PliForceOps ops = {};
+    PliSystem system = {};
+    PliStepMatrix a = {};
+
+    Web()
+    {
+        uint64_t seed = 5;
+        for (PliIndex i = 0; i < n; ++i) {
+            const PliIndex at[3] = { i % side, i / side % side, i / side / side };
+            for (size_t c = 0; c < 3; ++c) x[3 * i + c] = at[c] + 0.3 * pli_random_unit(&seed);
+            mass[i] = 0.5 + pli_random_unit(&seed);
+            fixed[i] = at[0] == 0;
+            for (PliIndex j = 0; j < i; ++j) {
+                bool near = true;
+                const PliIndex other[3] = { j % side, j / side % side, j / side / side };
+                for (int c = 0; c < 3; ++c) near = near && std::abs(int(at[c]) - int(other[c])) <= 1;
+                if (!near) continue;
+                pairs.push_back(i), pairs.push_back(j);
+                for (int k = 0; k < 9; ++k) direction.push_back(4.0 * pli_random_unit(&seed) - 2.0);
+            }
+        }
+        ops.linearize = [](void *, const double *, bool) {};
+        ops.blocks = [](void *self, PliBlockFn *fn, void *user) {
+            const Web *w = static_cast<Web *>(self);
+            for (size_t p = 0; p < w->pairs.size() / 2; ++p) {
+                double same[9], other[9];
+                const double *b = w->direction.data() + 9 * p;
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j) {
+                        other[3 * i + j] =
+                            b[3 * i] * b[3 * j] + b[3 * i + 1] * b[3 * j + 1] + b[3 * i + 2] * b[3 * j + 2];
+                        same[3 * i + j] = -other[3 * i + j];
+                    }
+                const PliIndex i = w->pairs[2 * p], j = w->pairs[2 * p + 1];
+                fn(i, i, same, user), fn(j, j, same, user), fn(i, j, other, user), fn(j, i, other, user);
+            }
+        };
+        system.active_count = n, system.force = &ops, system.force_self = this;
+        system.x = x.data(), system.f = f.data(), system.fixed = fixed.data(), system.mass = mass.data();
+        a.count = n, a.mass_factor = 1.1, a.stiffness_factor = -0.7, a.x = x.data(), a.mass = mass.data();
+        a.fixed = fixed.data(), a.system = &system;
+        a.tether_count = 1, a.tether_first = tether_first, a.tether_column = tether_column;
+        a.tether_weight = tether_weight, a.tether_matrix = tether_matrix;
+        make_dense();
+    }
+
+    /// Without tethers, as the methods' own product is.
+    void make_dense()
+    {
+        dense.assign(9 * size_t(n) * n, 0.0);
+        ops.blocks(
+            this,
+            [](PliIndex row, PliIndex column, const double k9[9], void *user) {
+                Web *w = static_cast<Web *>(user);
+                for (size_t k = 0; k < 9; ++k)
+                    w->dense[(3 * row + k / 3) * 3 * n + 3 * column + k % 3] += w->a.stiffness_factor * k9[k];
+            },
+            this);
+        for (size_t i = 0; i < 3 * size_t(n); ++i) dense[i * 3 * n + i] += a.mass_factor * mass[i / 3];
+        for (size_t i = 0; i < 3 * size_t(n); ++i)
+            for (size_t j = 0; j < 3 * size_t(n); ++j)
+                if (fixed[i / 3] || fixed[j / 3]) dense[i * 3 * n + j] = i == j;
+    }
+
+    Vec times(const Vec &p) const
+    {
+        Vec y(p.size(), 0.0);
+        for (size_t i = 0; i < p.size(); ++i)
+            for (size_t j = 0; j < p.size(); ++j) y[i] += dense[i * p.size() + j] * p[j];
+        return y;
+    }
+};
+
+Vec random_vec(uint64_t seed)
+{
+    Vec r(3 * Web::n);
+    for (double &c : r) c = 2.0 * pli_random_unit(&seed) - 1.0;
+    return r;
+}
+
+struct Method {
+    const PliMethodKind *kind;
+    void *self;
+    Method(const PliMethodKind &k, const PliHost *host) : kind(&k), self(k.create(host)) {}
+    ~Method() { kind->destroy(self); }
+    Vec solve(const PliStepMatrix &a, const Vec &b) const
+    {
+        Vec x(b.size());
+        kind->ops.solve(self, &a, b.data(), x.data());
+        return x;
+    }
+};
+
+const PliMethodKind *const near_ones[] = { &pli_method_multigrid, &pli_method_incomplete };
+
+} // namespace
+
+TEST(Methods, PreconditionersAreSymmetricAndPositive)
+{
+    const PliHost host = pli_host_default();
+    for (const PliMethodKind *kind : near_ones) {
+        Web w;
+        SCOPED_TRACE(kind->ops.name);
+        Method m(*kind, &host);
+        ASSERT_EQ(PLI_OK, kind->ops.pattern(m.self, &w.a));
+        // the second time with coarser matrices of another finest one
+        for (int time = 0; time < 2; ++time) {
+            ASSERT_EQ(PLI_PREPARED_NEAR, kind->ops.prepare(m.self, &w.a));
+            for (uint64_t seed = 1; seed < 6; ++seed) {
+                const Vec x = random_vec(seed), y = random_vec(seed + 100), mx = m.solve(w.a, x), my = m.solve(w.a, y);
+                EXPECT_GT(dot(x, mx), 0.0);
+                EXPECT_NEAR(dot(x, my), dot(y, mx), 1e-5 * std::sqrt(dot(x, mx) * dot(y, my)));
+            }
+            for (double &c : w.direction) c *= 1.3;
+        }
+    }
+}
+
+TEST(Methods, PreconditionersLeaveFewIterations)
+{
+    Web w;
+    const PliHost host = pli_host_default();
+    for (const PliMethodKind *kind : near_ones) {
+        Method m(*kind, &host);
+        ASSERT_EQ(PLI_OK, kind->ops.pattern(m.self, &w.a));
+        ASSERT_EQ(PLI_PREPARED_NEAR, kind->ops.prepare(m.self, &w.a));
+        struct Both {
+            Web *w;
+            Method *m;
+        } both = { &w, &m };
+        PliLinearOp op = {};
+        op.self = &both, op.count = 3 * Web::n;
+        op.apply = [](void *self, const double *p, double *y) {
+            const Both *b = static_cast<Both *>(self);
+            b->m->kind->ops.apply(b->m->self, &b->w->a, p, y);
+        };
+        const Vec b = random_vec(9);
+        Vec work(pli_cg_workspace(op.count)), first(b.size(), 0.0), x(b.size(), 0.0);
+        const PliIterative def = { 2000, 1e-10 };
+        const int plain = pli_cg_solve(&def, &op, b.data(), first.data(), work.data()).iterations;
+        op.precondition = [](void *self, const double *r, double *z) {
+            const Both *o = static_cast<Both *>(self);
+            o->m->kind->ops.solve(o->m->self, &o->w->a, r, z);
+        };
+        const PliSolveResult r = pli_cg_solve(&def, &op, b.data(), x.data(), work.data());
+        EXPECT_TRUE(r.converged) << kind->ops.name;
+        EXPECT_LT(2 * r.iterations, plain) << kind->ops.name;
+        const Vec back = w.times(x);
+        for (size_t i = 0; i < back.size(); ++i) ASSERT_NEAR(back[i], b[i], 1e-7) << kind->ops.name;
+    }
+}
+
+TEST(Methods, AssembledProductsAreThoseOfTheDenseMatrix)
+{
+    Web w;
+    const PliHost host = pli_host_default();
+    for (const PliMethodKind *kind : near_ones) {
+        Method m(*kind, &host);
+        ASSERT_EQ(PLI_OK, kind->ops.pattern(m.self, &w.a));
+        ASSERT_EQ(PLI_PREPARED_NEAR, kind->ops.prepare(m.self, &w.a));
+        const Vec p = random_vec(4), expected = w.times(p);
+        Vec y(p.size());
+        kind->ops.apply(m.self, &w.a, p.data(), y.data());
+        for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-11) << kind->ops.name;
+    }
+}
+
+TEST(Methods, TheSparseFactorSolvesOneAndEight)
+{
+    Web w;
+    w.a.tether_count = 0;
+    const PliHost host = pli_host_default();
+    Method m(pli_method_sparse, &host);
+    ASSERT_EQ(PLI_OK, m.kind->ops.pattern(m.self, &w.a));
+    ASSERT_EQ(PLI_PREPARED_EXACT, m.kind->ops.prepare(m.self, &w.a));
+    Vec eight(8 * 3 * Web::n), work(eight.size());
+    for (size_t k = 0; k < 8; ++k) {
+        const Vec b = random_vec(20 + k), back = w.times(m.solve(w.a, b));
+        for (size_t i = 0; i < b.size(); ++i) {
+            ASSERT_NEAR(back[i], b[i], 1e-10);
+            eight[8 * i + k] = b[i];
+        }
+    }
+    m.kind->ops.solve_eight(m.self, &w.a, eight.data(), work.data());
+    for (size_t k = 0; k < 8; ++k) {
+        const Vec x = m.solve(w.a, random_vec(20 + k));
+        for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(eight[8 * i + k], x[i], 1e-12);
+    }
+}
+
+TEST(Methods, StepsOfOnePatternAllocateNothing)
+{
+    Web w;
+    for (const PliMethodKind *kind : { &pli_method_multigrid, &pli_method_incomplete, &pli_method_sparse }) {
+        pliant_test::WatchedHost host;
+        Method m(*kind, &host.host);
+        ASSERT_EQ(PLI_OK, kind->ops.pattern(m.self, &w.a));
+        const long calls = host.calls;
+        kind->ops.prepare(m.self, &w.a);
+        (void)m.solve(w.a, random_vec(3));
+        EXPECT_EQ(calls, host.calls) << kind->ops.name;
+    }
+}
