@@ -21,6 +21,16 @@ void pli_free(const PliHost *host, void *block, size_t count, size_t size)
     host->release(block, (count ? count : 1) * size, host->user);
 }
 
+bool pli_reserve(const PliHost *host, void **array, size_t *capacity, size_t count, size_t size)
+{
+    if (*array && count <= *capacity) return true;
+    pli_free(host, *array, *capacity, size);
+    *capacity = count + count / 4 + 16;
+    *array = pli_alloc(host, *capacity, size);
+    if (!*array) *capacity = 0;
+    return *array != NULL;
+}
+
 bool pli_grow(const PliHost *host, void **array, size_t *capacity, size_t size)
 {
     size_t wider = *capacity ? *capacity * 2 : 64;

@@ -14,6 +14,9 @@ void pli_free(const PliHost *host, void *block, size_t count, size_t size);
 /// Growing array for set-up code (never in a step). Amortised doubling.
 #define PLI_GROW(host, array, count, capacity)                                                                         \
     ((count) < (capacity) || pli_grow((host), (void **)&(array), &(capacity), sizeof *(array)))
+/// Room for `count` items, contents lost when it grows; a quarter in reserve, so that the next pattern of about that size fits. Not for
+/// steps of a fixed active set.
+bool pli_reserve(const PliHost *host, void **array, size_t *capacity, size_t count, size_t size);
 bool pli_grow(const PliHost *host, void **array, size_t *capacity, size_t size);
 
 #endif

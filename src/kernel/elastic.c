@@ -642,6 +642,46 @@ void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *u
     }
 }
 
+/// value[9] += a block of one lane, or its mirror.
+static void add_lane_block(double (*block)[PACK], PliIndex lane, bool mirrored, double *value)
+{
+    if (mirrored)
+        for (int i = 0; i < 9; ++i) value[i] += block[i % 3 * 3 + i / 3][lane];
+    else
+        for (int i = 0; i < 9; ++i) value[i] += block[i][lane];
+}
+
+/// One lane as a matrix of four corners, row-major, 12 x 12.
+static void lane_matrix(double (*block)[9][PACK], PliIndex lane, double *matrix)
+{
+    static const int of[4][4] = { { 0, 4, 5, 6 }, { 4, 1, 7, 8 }, { 5, 7, 2, 9 }, { 6, 8, 9, 3 } };
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b)
+            for (int i = 0; i < 9; ++i)
+                matrix[12 * (3 * a + i / 3) + 3 * b + i % 3] = block[of[a][b]][a >= b ? i : i % 3 * 3 + i / 3][lane];
+}
+
+void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value, PliElementFn *fn,
+                                void *user)
+{
+    if (!e->linearized) return;
+    _Alignas(64) double block[PLI_CORNER_PAIRS][9][PACK];
+    for (PliIndex t = 0; t < e->tet_count; ++t, place += PLI_CORNER_PAIRS) {
+        const PliIndex lane = t % PACK;
+        if (lane == 0) e->kernel->tet_blocks(e, t / PACK, k, block);
+        if (place[0] == PLI_NONE) {
+            PliIndex corner[4];
+            for (int a = 0; a < 4; ++a) corner[a] = e->pack[t / PACK].corner[a][lane];
+            lane_matrix(block, lane, e->matrix);
+            fn(corner, 4, e->matrix, user);
+            continue;
+        }
+        for (int q = 0; q < PLI_CORNER_PAIRS; ++q)
+            add_lane_block(block[q], lane, (place[q] & PLI_PLACE_MIRRORED) != 0,
+                           value + 9 * (size_t)(place[q] & ~PLI_PLACE_MIRRORED));
+    }
+}
+
 // True when sample s lists the same points as the one before: the four of a region do.
 static bool repeats(const PliElastic *e, PliIndex s)
 {

@@ -68,8 +68,13 @@ void pli_elastic_linearize(PliElastic *e, const double *x);
 /// df += k K dx, K = df/dx at the last linearize. New tets or samples need a new linearize.
 void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df);
 /// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending: tets, then samples.
-typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
+/// value += k K_e of every tetrahedron for the pairs of corners 00 11 22 33 10 20 30 21 31 32: `place` has their ten blocks of
+/// nine numbers (| PLI_PLACE_MIRRORED: the transposed), or PLI_NONE first: these elements go to `fn`, with four corners.
+#define PLI_PLACE_MIRRORED 0x80000000u
+enum { PLI_CORNER_PAIRS = 10 };
+void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value, PliElementFn *fn,
+                                void *user);
 /// The same for samples only, straight into blocks of groups of four points: += k K for every pair of groups `place` gives room
 /// for, `stride` doubles per row, unknown 4 c + p for component c of point p. Samples must list their points in whole groups.
 void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place, void *user, size_t stride);
@@ -86,6 +91,9 @@ PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *fi
 /// Von Mises stress of tet i of the list at x, Pa; and the deformation gradient (row-major).
 double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x);
 void pli_tet_gradient(const PliIndex corner[4], const PliTetRest *rest, const double *x, double F[9]);
+double pli_wave_modulus(const PliMaterial *m); ///< Pa, of pressure waves: lambda + 2 mu
+/// How much stiffer than at rest the material is at F, at most; at least 1.
+double pli_stiffening(const PliMaterial *m, const double F[9]);
 /// Largest explicit step of each tet from its smallest altitude and wave speed, s (undamped).
 double pli_tet_critical_step(const PliTetRest *rest, const PliMaterial *m);
 

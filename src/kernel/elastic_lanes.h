@@ -228,6 +228,53 @@ static void lanes_tet_linearize(const PliElastic *e, PliIndex first_pack, PliInd
         }
 }
 
+// With g_a the gradient of corner a in the principal frame, the block (a, b) of an element is U H U^T with
+//   H_pp = diagonal_pp g_a,p g_b,p + sum_{q != p} same_pq g_a,q g_b,q,   H_pr = diagonal_pr g_a,p g_b,r + swap_pr g_a,r g_b,p.
+// Rows of one element sum to zero, which gives those of corner 0.
+static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, double (*out)[9][PACK])
+{
+    enum { PAIRS = 6 };
+    static const int pair[3][3] = { { -1, 2, 1 }, { 2, -1, 0 }, { 1, 0, -1 } },
+                     diag[3][3] = { { 0, 5, 4 }, { 5, 1, 3 }, { 4, 3, 2 } };
+    static const int row[PAIRS] = { 0, 1, 2, 1, 2, 2 }, column[PAIRS] = { 0, 1, 2, 0, 0, 1 },
+                     to[PAIRS] = { 1, 2, 3, 7, 8, 9 };
+    const PliTangentPack *t = &e->tangent[pack];
+    for (int lane = 0; lane < PACK; lane += PLI_LANES) {
+        W u[9], g[9], d[6], same[3], swap[3], K[PAIRS][9];
+        for (int i = 0; i < 9; ++i) u[i] = w_load(&t->u[i][lane]), g[i] = w_load(&t->v[i][lane]);
+        for (int i = 0; i < 6; ++i) d[i] = k * w_load(&t->diagonal[i][lane]);
+        for (int i = 0; i < 3; ++i) same[i] = k * w_load(&t->same[i][lane]), swap[i] = k * w_load(&t->swap[i][lane]);
+        for (int n = 0; n < PAIRS; ++n) {
+            const W *a = g + 3 * row[n], *b = g + 3 * column[n];
+            W H[9], T[9];
+            for (int p = 0; p < 3; ++p) {
+                const int q = (p + 1) % 3, r = (p + 2) % 3;
+                H[4 * p] = d[p] * (a[p] * b[p]) + same[pair[p][q]] * (a[q] * b[q]) + same[pair[p][r]] * (a[r] * b[r]);
+                H[3 * p + q] = d[diag[p][q]] * (a[p] * b[q]) + swap[pair[p][q]] * (a[q] * b[p]);
+                H[3 * p + r] = d[diag[p][r]] * (a[p] * b[r]) + swap[pair[p][r]] * (a[r] * b[p]);
+            }
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    T[3 * i + j] = u[3 * i] * H[j] + u[3 * i + 1] * H[3 + j] + u[3 * i + 2] * H[6 + j];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) {
+                    K[n][3 * i + j] = T[3 * i] * u[3 * j] + T[3 * i + 1] * u[3 * j + 1] + T[3 * i + 2] * u[3 * j + 2];
+                    w_store(&out[to[n]][3 * i + j][lane], K[n][3 * i + j]);
+                }
+        }
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) {
+                const int s = 3 * i + j, m = 3 * j + i; // m: of the mirrored block
+                const W k1 = 0.0 - (K[0][s] + K[3][m] + K[4][m]), k2 = 0.0 - (K[3][s] + K[1][s] + K[5][m]),
+                        k3 = 0.0 - (K[4][s] + K[5][s] + K[2][s]);
+                w_store(&out[4][s][lane], k1);
+                w_store(&out[5][s][lane], k2);
+                w_store(&out[6][s][lane], k3);
+                w_store(&out[0][s][lane], 0.0 - (k1 + k2 + k3));
+            }
+    }
+}
+
 /// Sum over lanes in order.
 W_INLINE double add_lanes(double sum, W value)
 {
@@ -543,10 +590,11 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
-        .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,        \
-        .sample_scatter = lanes_sample_scatter, .sample_dforce = lanes_sample_dforce,                                  \
-        .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                                \
-        .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted                                 \
+        .tet_blocks = lanes_tet_blocks, .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted,            \
+        .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter,                                    \
+        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
+        .sample_pairs = lanes_sample_pairs, .sample_energy = lanes_sample_energy,                                      \
+        .sample_inverted = lanes_sample_inverted                                                                       \
     }
 
 #endif

@@ -99,6 +99,8 @@ struct PliElasticKernel {
     void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df,
                        bool slotted);
     void (*tet_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
+    /// k K of the eight elements of a pack, for the pairs of corners 00 11 22 33 10 20 30 21 31 32.
+    void (*tet_blocks)(const PliElastic *e, PliIndex pack, double k, double (*out)[9][PACK]);
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                              PliIndex *first);

@@ -33,7 +33,9 @@ typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
     PLI_SOLVE_MINRES,
-    PLI_SOLVE_AUTO ///< the scheme's own solver if it has one, else LDL; CG where coefficients couple with dozens of others and many are active
+    PLI_SOLVE_AUTO, ///< the scheme's own solver if it has one, else LDL; CG where coefficients couple with dozens of others and many are active
+    PLI_SOLVE_INCOMPLETE, ///< CG on the assembled matrix, with an incomplete factor
+    PLI_SOLVE_MULTIGRID   ///< the same with a multigrid cycle; an incomplete factor where coefficients are no places
 } PliLinearSolver;
 
 /// What makes a region refine, on any scheme. Scores are relative: above 1 asks for more, below `coarsen` allows less.
@@ -149,7 +151,7 @@ typedef struct PliTool {
     double other[3];    ///< plane: outward unit normal; capsule: second end
     double velocity[3]; ///< m/s during the step
     double radius;      ///< m, sphere and capsule
-    /// N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
+    /// N/m3, pressure per penetration depth; 0: a constraint, no skin point is inside when a step ends
     double stiffness;
     double friction; ///< Coulomb coefficient
     double force[3]; ///< N, out: reaction on the tool, mean over the last step
@@ -199,11 +201,13 @@ typedef struct PliStepInfo {
     bool finite;                 ///< status is PLI_OK
     int substeps;                ///< explicit: how many were made; implicit: 1
     int cg_iterations;           ///< implicit
+    double residual;             ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
     PliIndex refined, coarsened; ///< regions
     PliIndex inverted;           ///< elements
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
     PliIndex bad_dof;            ///< first coefficient that is not finite or ran away, or PLI_NONE
     double needed_substeps;      ///< explicit: how many dt asks for
+    int retries;                 ///< times the step was taken back and made again with shorter substeps
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);
@@ -245,7 +249,11 @@ typedef struct PliStats {
     double largest_jump;                                      ///< m, shown skin at any event since reset, as measured
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
-    size_t bytes;                                             ///< allocated
+    uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
+    /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
+    double linearize_ms, prepare_ms, iterate_ms;
+    const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet
+    size_t bytes;              ///< allocated
 } PliStats;
 PLI_API PliStats pli_body_stats(const PliBody *body);                   ///< a copy
 PLI_API uint64_t pli_body_hash(const PliBody *body, const PliState *s); ///< same for any worker count and vector unit

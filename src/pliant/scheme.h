@@ -44,6 +44,8 @@ typedef struct PliCut {
     bool one_way;
     const uint8_t
         *driven; ///< per active coefficient: the scheme moves it by the velocity it writes in adapt; NULL: none
+    /// N s, active_count Vec3: implicit steps write here what kept the driven ones on their way. NULL: not wanted.
+    double *driven_impulse;
 
     // Elements of the default forces; a scheme with its own leaves them out.
     const PliIndex *element; ///< live tetrahedra, ascending, into PliSchemeStatic.tets
@@ -76,6 +78,8 @@ typedef struct PliLiveView {
 
 // ---- forces ----------------------------------------------------------------------------------------------------------------
 
+/// The matrix of one element over n points, row-major, 3n x 3n.
+typedef void PliElementFn(const PliIndex *point, PliIndex n, const double *k, void *user);
 /// Up to `count` numbers of blocks that couple with each other.
 typedef void PliBlocksFn(const PliIndex *block, PliIndex count, void *user);
 /// Where the block (row, column) of a matrix is kept; NULL: this one is not wanted.
@@ -98,6 +102,9 @@ typedef struct PliForceOps {
 
     // ---- explicit steps; NULL where a scheme has none --------------------------------------------------------------------
     double (*critical_step)(void *self); ///< s, largest stable step of the present cut, undamped
+    /// s, longest substep at x (compact points; NULL: at rest), with the material's damping and the rates of the elements, when each is taken at
+    /// `share` of its undamped limit. Asked once per step. NULL: critical_step holds at any x.
+    double (*longest_substep)(void *self, const double *x, double share);
     /// Elements may tick at their own rate: those of rate g are evaluated every 2^g substeps. NULL: all at rate 0.
     int (*rate_count)(void *self);
     void (*add_force_at_rate)(void *self, int rate, const double *x, const double *v, double *f);
@@ -116,6 +123,13 @@ typedef struct PliForceOps {
     bool (*add_blocks)(void *self, PliIndex n, double k, PliBlockPlaceFn *place, void *user, size_t stride);
     /// The diagonal blocks only: [points / n, 3 n, 3 n] += k K.
     bool (*add_diagonal_blocks)(void *self, PliIndex n, double k, double *blocks);
+
+    // ---- elements with four corners; NULL or false: there are others, and solvers take them from `blocks` --------------------
+    bool (*corners)(void *self, const PliIndex **corner,
+                    PliIndex *count); ///< [count, 4], compact numbers, until the next cut
+    /// Blocks of k K straight to value + 9 place, ten places per element: pairs of corners 00 11 22 33 10 20 30 21 31 32, with the
+    /// highest bit for the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major.
+    void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user);
 } PliForceOps;
 
 // ---- linear solvers ----------------------------------------------------------------------------------------------------------
@@ -167,6 +181,8 @@ typedef struct PliLinearOps {
     PliPrepared (*prepare)(void *self, const PliStepMatrix *a);
     /// x = A^-1 b, or nearly; b and x differ. NULL: iterations go without.
     void (*solve)(void *self, const PliStepMatrix *a, const double *b, double *x);
+    /// y = A p without tethers, as prepare assembled it. NULL: by the forces, element by element.
+    void (*apply)(void *self, const PliStepMatrix *a, const double *p, double *y);
     /// Eight at once, in place: x and work have shape [3 count, 8]. NULL: one after the other.
     void (*solve_eight)(void *self, const PliStepMatrix *a, double *x, double *work);
     void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL

@@ -1,13 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Sparse symmetric matrix of 3x3 blocks: rows of blocks for products, and the upper triangle of the permuted scalar matrix
-// for SuiteSparse LDL. The order comes from AMD on the graph of blocks, which is nine times smaller than the scalar one.
+// Sparse symmetric matrix of 3x3 blocks: rows of blocks for products, and its factor.
 // Memory grows in begin/push/seal only and is kept, so that later patterns of the same size allocate nothing.
 #include "solver/linear.h"
 
 #include "base/memory.h"
-
-#include <amd.h>
-#include <ldl.h>
+#include "solver/factor.h"
 
 #include <limits.h>
 #include <math.h>
@@ -30,41 +27,20 @@ struct PliBlockMatrix {
     PliIndex *mirror; ///< entry (col, row) of entry (row, col)
     size_t first_capacity, col_capacity, value_capacity, mirror_capacity;
 
-    // scalar upper triangle in AMD order, by columns, and where each number comes from in `value`
-    int *order, *place; ///< order[k]: block row of pivot k; place: its inverse
-    int *ap, *ai;
-    size_t *source;
-    double *ax;
-    size_t order_capacity, place_capacity, ap_capacity, ai_capacity, source_capacity, ax_capacity;
-
-    // factor
-    int *lp, *parent, *lnz, *flag, *pattern, *li;
-    double *lx, *d, *y;
-    size_t lp_capacity, parent_capacity, lnz_capacity, flag_capacity, pattern_capacity, li_capacity, lx_capacity,
-        d_capacity, y_capacity;
-    int *scratch; ///< of AMD, and marks
+    PliIndex *diagonal; ///< entry of each row
+    size_t diagonal_capacity;
+    PliFactor factor;
+    int *scratch; ///< marks
     size_t scratch_capacity;
-    PliIndex negative;
 };
 
-/// Room for `count` items, contents lost when it grows. A quarter is kept in reserve for the next pattern.
-static bool reserve(const PliHost *host, void **array, size_t *capacity, size_t count, size_t size)
-{
-    if (count <= *capacity && *array) return true;
-    pli_free(host, *array, *capacity, size);
-    *capacity = 0;
-    size_t wanted = count + count / 4 + 16;
-    *array = pli_alloc(host, wanted, size);
-    if (*array) *capacity = wanted;
-    return *array != NULL;
-}
 #define RESERVE(m, name, count)                                                                                        \
-    reserve(&(m)->host, (void **)&(m)->name, &(m)->name##_capacity, (count), sizeof *(m)->name)
+    pli_reserve(&(m)->host, (void **)&(m)->name, &(m)->name##_capacity, (count), sizeof *(m)->name)
 
 PliBlockMatrix *pli_block_matrix_create(const PliHost *host)
 {
     PliBlockMatrix *m = PLI_NEW(host, 1, PliBlockMatrix);
-    if (m) m->host = *host;
+    if (m) m->host = m->factor.host = *host;
     return m;
 }
 
@@ -74,10 +50,9 @@ void pli_block_matrix_destroy(PliBlockMatrix *m)
     PliHost host = m->host;
 #define RELEASE(name) PLI_FREE(&host, m->name, m->name##_capacity)
     RELEASE(pair), RELEASE(first), RELEASE(col), RELEASE(value), RELEASE(mirror);
-    RELEASE(order), RELEASE(place), RELEASE(ap), RELEASE(ai), RELEASE(source), RELEASE(ax);
-    RELEASE(lp), RELEASE(parent), RELEASE(lnz), RELEASE(flag), RELEASE(pattern), RELEASE(li);
-    RELEASE(lx), RELEASE(d), RELEASE(y), RELEASE(scratch);
+    RELEASE(diagonal), RELEASE(scratch);
 #undef RELEASE
+    pli_factor_release(&m->factor);
     PLI_FREE(&host, m, 1);
 }
 
@@ -160,84 +135,19 @@ static bool build_rows(PliBlockMatrix *m)
     return true;
 }
 
-/// Fill-reducing order of the blocks. AMD with lent memory: amd_order would call malloc.
-static bool build_order(PliBlockMatrix *m, double *fill)
-{
-    const size_t n = m->n, entries = m->first[n] - n, room = entries + entries / 5 + n + 1;
-    if (room > INT_MAX) return false;
-    if (!RESERVE(m, order, n) || !RESERVE(m, place, n) || !RESERVE(m, scratch, 7 * n + room)) return false;
-    int *pe = m->scratch, *len = pe + n, *nv = len + n, *head = nv + n, *elen = head + n, *degree = elen + n,
-        *w = degree + n, *iw = w + n;
-    int at = 0;
-    for (size_t r = 0; r < n; ++r) {
-        pe[r] = at;
-        for (PliIndex k = m->first[r]; k < m->first[r + 1]; ++k)
-            if (m->col[k] != r) iw[at++] = (int)m->col[k];
-        len[r] = at - pe[r];
-    }
-    double control[AMD_CONTROL], info[AMD_INFO];
-    amd_defaults(control);
-    amd_2((int)n, pe, iw, len, (int)room, at, nv, m->place, m->order, head, elen, degree, w, control, info);
-    for (size_t k = 0; k < n; ++k) m->place[m->order[k]] = (int)k;
-    *fill = info[AMD_LNZ];
-    return true;
-}
-
-/// Scalar upper triangle in the new order. Column 3k + c holds the blocks (order^-1) above the diagonal block of pivot k.
-static bool build_scalar(PliBlockMatrix *m)
-{
-    const size_t n = m->n, blocks = (m->first[n] - n) / 2 + n, numbers = 9 * (blocks - n) + 6 * n;
-    if (numbers > INT_MAX) return false;
-    if (!RESERVE(m, ap, 3 * n + 1) || !RESERVE(m, ai, numbers) || !RESERVE(m, source, numbers) ||
-        !RESERVE(m, ax, numbers))
-        return false;
-    int at = 0;
-    for (size_t k = 0; k < n; ++k) {
-        size_t r = (size_t)m->order[k];
-        for (int c = 0; c < 3; ++c) {
-            m->ap[3 * k + c] = at;
-            for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e) {
-                size_t i = (size_t)m->place[m->col[e]];
-                if (i > k) continue;
-                // entry (r, col) is the mirror of what stands above the diagonal: row i of column k is value(col, r)
-                const size_t block = 9 * (size_t)m->mirror[e];
-                for (int a = 0; a < (i == k ? c + 1 : 3); ++a) {
-                    m->ai[at] = (int)(3 * i) + a;
-                    m->source[at++] = block + 3 * (size_t)a + (size_t)c;
-                }
-            }
-        }
-    }
-    m->ap[3 * n] = at;
-    return true;
-}
-
 PliStatus pli_block_matrix_seal(PliBlockMatrix *m, PliError *err)
 {
     m->sealed = m->factored = false;
-    const size_t n = m->n, rows = 3 * n;
-    double fill = 0.0;
-    if (!build_rows(m)) goto no_memory;
-    if (n && !build_order(m, &fill)) goto no_memory;
-    if (9.0 * fill + 6.0 * (double)n > INT_MAX)
-        return pli_refuse(err, PLI_OVER_CAPACITY,
-                          "block matrix: the factor of %u block rows needs %.3g numbers, more than %d", m->n,
-                          9.0 * fill, INT_MAX);
-    if (!build_scalar(m)) goto no_memory;
-    if (!RESERVE(m, lp, rows + 1) || !RESERVE(m, parent, rows) || !RESERVE(m, lnz, rows) || !RESERVE(m, flag, rows) ||
-        !RESERVE(m, pattern, rows) || !RESERVE(m, d, rows) || !RESERVE(m, y, rows))
-        goto no_memory;
-    if (n)
-        ldl_symbolic((int)rows, m->ap, m->ai, m->lp, m->parent, m->lnz, m->flag, NULL, NULL);
-    else
-        m->lp[0] = 0;
-    if (!RESERVE(m, li, (size_t)m->lp[rows]) || !RESERVE(m, lx, (size_t)m->lp[rows])) goto no_memory;
+    if (!build_rows(m) || !RESERVE(m, diagonal, m->n) ||
+        pli_factor_pattern(&m->factor, m->n, m->first, m->col) != PLI_OK)
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "block matrix: no memory for %u block rows and %zu pairs", m->n,
+                          m->pair_count);
+    for (PliIndex r = 0; r < m->n; ++r)
+        for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e)
+            if (m->col[e] == r) m->diagonal[r] = e;
     m->sealed = true;
     pli_block_matrix_zero(m);
     return PLI_OK;
-no_memory:
-    return pli_refuse(err, PLI_OUT_OF_MEMORY, "block matrix: no memory for %u block rows and %zu pairs", m->n,
-                      m->pair_count);
 }
 
 void pli_block_matrix_zero(PliBlockMatrix *m)
@@ -299,68 +209,24 @@ void pli_block_matrix_apply(const PliBlockMatrix *m, const double *x, double *y)
 
 PliStatus pli_block_matrix_factor(PliBlockMatrix *m, PliError *err)
 {
-    const int rows = 3 * (int)m->n;
     m->factored = false;
     if (!m->sealed) return pli_refuse(err, PLI_BAD_ARGUMENT, "block matrix: factor was called before seal");
-    if (rows == 0) {
-        m->factored = true;
-        return PLI_OK;
-    }
-    for (int k = 0; k < m->ap[rows]; ++k) m->ax[k] = m->value[m->source[k]];
-    int done = ldl_numeric(rows, m->ap, m->ai, m->ax, m->lp, m->parent, m->lnz, m->li, m->lx, m->d, m->y, m->pattern,
-                           m->flag, NULL, NULL);
-    m->negative = 0;
-    for (int k = 0; k < rows; ++k) {
-        if (k >= done || !isfinite(m->d[k]))
-            return pli_refuse(err, PLI_DIVERGED, "block matrix: pivot %d of %d (block row %d) is %s", k, rows,
-                              m->order[k / 3], k >= done ? "zero" : "not finite");
-        if (m->d[k] < 0.0) m->negative++;
-    }
+    const PliIndex rows = 3 * m->n, done = pli_factor_numeric(&m->factor, m->value, 0, m->diagonal);
+    if (done < rows)
+        return pli_refuse(err, PLI_DIVERGED, "block matrix: pivot %u of %u (block row %u) is zero or not finite", done,
+                          rows, m->factor.order[done / 3]);
     m->factored = true;
     return PLI_OK;
 }
 
 void pli_block_matrix_solve(const PliBlockMatrix *m, const double *b, double *x)
 {
-    if (!m->factored) return;
-    const int rows = 3 * (int)m->n;
-    for (size_t k = 0; k < m->n; ++k)
-        for (size_t c = 0; c < 3; ++c) m->y[3 * k + c] = b[3 * (size_t)m->order[k] + c];
-    ldl_lsolve(rows, m->y, m->lp, m->li, m->lx);
-    ldl_dsolve(rows, m->y, m->d);
-    ldl_ltsolve(rows, m->y, m->lp, m->li, m->lx);
-    for (size_t k = 0; k < m->n; ++k)
-        for (size_t c = 0; c < 3; ++c) x[3 * (size_t)m->order[k] + c] = m->y[3 * k + c];
+    if (m->factored) pli_factor_solve(&m->factor, b, x);
 }
 
-// The factor is read once for eight right-hand sides: alone, a solve waits for memory.
 void pli_block_matrix_solve_eight(const PliBlockMatrix *m, const double *b, double *x, double *work)
 {
-    if (!m->factored) return;
-    const int rows = 3 * (int)m->n;
-    for (size_t k = 0; k < m->n; ++k)
-        for (size_t c = 0; c < 24; ++c) work[24 * k + c] = b[24 * (size_t)m->order[k] + c];
-    for (int j = 0; j < rows; ++j) {
-        const double *yj = work + 8 * (size_t)j;
-        if (yj[0] == 0.0 && yj[1] == 0.0 && yj[2] == 0.0 && yj[3] == 0.0 && yj[4] == 0.0 && yj[5] == 0.0 &&
-            yj[6] == 0.0 && yj[7] == 0.0)
-            continue;
-        for (int p = m->lp[j]; p < m->lp[j] + m->lnz[j]; ++p) {
-            double *yi = work + 8 * (size_t)m->li[p];
-            for (int k = 0; k < 8; ++k) yi[k] -= m->lx[p] * yj[k];
-        }
-    }
-    for (int j = rows - 1; j >= 0; --j) {
-        double y[8];
-        for (int k = 0; k < 8; ++k) y[k] = work[8 * (size_t)j + k] / m->d[j];
-        for (int p = m->lp[j]; p < m->lp[j] + m->lnz[j]; ++p) {
-            const double *yi = work + 8 * (size_t)m->li[p];
-            for (int k = 0; k < 8; ++k) y[k] -= m->lx[p] * yi[k];
-        }
-        for (int k = 0; k < 8; ++k) work[8 * (size_t)j + k] = y[k];
-    }
-    for (size_t k = 0; k < m->n; ++k)
-        for (size_t c = 0; c < 24; ++c) x[24 * (size_t)m->order[k] + c] = work[24 * k + c];
+    if (m->factored) pli_factor_solve_eight(&m->factor, b, x, work);
 }
 
-PliIndex pli_block_matrix_negative_pivots(const PliBlockMatrix *m) { return m->factored ? m->negative : 0; }
+PliIndex pli_block_matrix_negative_pivots(const PliBlockMatrix *m) { return m->factored ? m->factor.negative : 0; }

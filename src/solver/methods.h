@@ -13,11 +13,13 @@ typedef struct PliMethodKind {
     void (*destroy)(void *self);
 } PliMethodKind;
 
-extern const PliMethodKind pli_method_tiles;  ///< direct, for points in blocks
-extern const PliMethodKind pli_method_sparse; ///< direct, by 3x3 blocks
-extern const PliMethodKind pli_method_blocks; ///< preconditions with blocks of points
-extern const PliMethodKind pli_method_jacobi; ///< preconditions with masses and tethers
-extern const PliMethodKind pli_method_plain;  ///< none: iterations as they are
+extern const PliMethodKind pli_method_tiles;      ///< direct, for points in blocks
+extern const PliMethodKind pli_method_sparse;     ///< direct, by 3x3 blocks
+extern const PliMethodKind pli_method_multigrid;  ///< preconditions the assembled matrix with coarser ones
+extern const PliMethodKind pli_method_incomplete; ///< the same with an incomplete factor
+extern const PliMethodKind pli_method_blocks;     ///< preconditions with blocks of points
+extern const PliMethodKind pli_method_jacobi;     ///< preconditions with masses and tethers
+extern const PliMethodKind pli_method_plain;      ///< none: iterations as they are
 
 extern const PliMethodKind *const pli_method_kinds[];
 extern const int pli_method_kind_count;

@@ -34,20 +34,13 @@ void pli_system_mass(const PliSystem *s, const double *p, double *y)
     }
 }
 
-// A point is an active position (one column, weight 1) or a slave row.
-typedef struct Support {
-    const PliIndex *column;
-    const double *weight;
-    PliIndex count;
-} Support;
-
-static Support support_of(const PliSystem *s, const PliIndex *point)
+PliSupport pli_system_support(const PliSystem *s, const PliIndex *point)
 {
     static const double one = 1.0;
-    if (*point < s->active_count) return (Support){ point, &one, 1 };
+    if (*point < s->active_count) return (PliSupport){ point, &one, 1 };
     const PliIndex row = *point - s->active_count;
     const PliIndex k = s->slaves.first[row];
-    return (Support){ s->slaves.column + k, s->slaves.weight + k, s->slaves.first[row + 1] - k };
+    return (PliSupport){ s->slaves.column + k, s->slaves.weight + k, s->slaves.first[row + 1] - k };
 }
 
 typedef struct ReduceArg {
@@ -59,7 +52,7 @@ typedef struct ReduceArg {
 static void reduce_block(PliIndex row, PliIndex column, const double k9[9], void *user)
 {
     const ReduceArg *r = user;
-    const Support a = support_of(r->s, &row), b = support_of(r->s, &column);
+    const PliSupport a = pli_system_support(r->s, &row), b = pli_system_support(r->s, &column);
     for (PliIndex p = 0; p < a.count; ++p) {
         for (PliIndex q = 0; q < b.count; ++q) {
             const double w = a.weight[p] * b.weight[q];

@@ -34,17 +34,6 @@ void pli_tiles_destroy(PliTiles *m)
     PLI_FREE(&host, m, 1);
 }
 
-// Room for `count` items, contents lost when it grows; a quarter in reserve for the next pattern.
-static bool reserve(const PliHost *host, void **array, size_t *capacity, size_t count, size_t size)
-{
-    if (*array && count <= *capacity) return true;
-    pli_free(host, *array, *capacity, size);
-    *capacity = count + count / 4 + 1;
-    *array = pli_alloc(host, *capacity, size);
-    if (!*array) *capacity = 0;
-    return *array != NULL;
-}
-
 // ---- the pattern ---------------------------------------------------------------------------------------------------------
 
 static bool has(const uint64_t *set, size_t i) { return set[i / 64] >> i % 64 & 1; }
@@ -71,8 +60,8 @@ static PliStatus reserve_groups(PliTiles *m, PliIndex groups)
     }
     // two more rows: groups without a tile, and what a tile reaches
     const size_t words = ((size_t)groups + 63) / 64;
-    return reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 2),
-                   sizeof *m->adjacent)
+    return pli_reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 2),
+                       sizeof *m->adjacent)
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
 }
@@ -170,18 +159,18 @@ static PliStatus reserve_tiles(PliTiles *m, size_t n)
     }
     m->x = m->d + PLI_TILE * m->tile_capacity;
     const size_t words = (n + 63) / 64;
-    return reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1),
-                   sizeof *m->tile_adjacent) &&
-                   reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number)
+    return pli_reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1),
+                       sizeof *m->tile_adjacent) &&
+                   pli_reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number)
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
 }
 
 static bool reserve_entries(PliTiles *m, size_t n, size_t entries, size_t longest)
 {
-    return reserve(&m->host, (void **)&m->below, &m->below_capacity, entries, sizeof *m->below) &&
-           reserve(&m->host, (void **)&m->a, &m->a_capacity, AREA * (entries + n), sizeof *m->a) &&
-           reserve(&m->host, (void **)&m->panel, &m->panel_capacity, AREA * (longest + 1), sizeof *m->panel);
+    return pli_reserve(&m->host, (void **)&m->below, &m->below_capacity, entries, sizeof *m->below) &&
+           pli_reserve(&m->host, (void **)&m->a, &m->a_capacity, AREA * (entries + n), sizeof *m->a) &&
+           pli_reserve(&m->host, (void **)&m->panel, &m->panel_capacity, AREA * (longest + 1), sizeof *m->panel);
 }
 
 PliStatus pli_tiles_reserve(PliTiles *m, PliIndex groups)

@@ -286,7 +286,8 @@ void disturb(State &s, PliIndex active)
 TEST(Scheme, ImplicitStepsOfEveryMethodSolveTheDenseSystem)
 {
     const double h = 0.05;
-    for (PliLinearSolver wish : { PLI_SOLVE_CG, PLI_SOLVE_LDL, PLI_SOLVE_MINRES, PLI_SOLVE_AUTO })
+    for (PliLinearSolver wish :
+         { PLI_SOLVE_CG, PLI_SOLVE_LDL, PLI_SOLVE_MINRES, PLI_SOLVE_AUTO, PLI_SOLVE_INCOMPLETE, PLI_SOLVE_MULTIGRID })
         for (PliIndex block : { 0u, 2u, 3u, 4u, 8u })
             for (int kind = 0; kind < 8; ++kind) {
                 const Case k = { wish, block, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) ? 6u : 0u };

@@ -52,8 +52,10 @@ const PliSchemeInfo pli_octree_scheme = {
               .most = 1,
               .file = "filename",
               .link = "mesh",
+              .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\" with a closed surface or tetrahedra" },
     .adaptive = true,
+    .refuses = "linearSolver iterations tolerance rayleighStiffness", // implicit steps
     .create = create,
     .retune = retune,
 };

@@ -1,0 +1,155 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// What an implicit step costs, whole and in parts, for every linear solver. All times are CPU times of one thread.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fold.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "evidence/assets.h"
+#include "evidence/bench.h"
+
+#include <pliant/body.h>
+
+static const double dt = 0.01;
+enum { WARM = 3, STEPS = 5 };
+
+/// A body that hangs on one side, falls and swings; nothing pushes it, so that the solver is all there is.
+typedef struct Hanging {
+    PliHost host;
+    PliMesh *mesh;
+    PliBody *body;
+    size_t count;
+    PliState state;
+} Hanging;
+
+typedef struct Cost {
+    double step, linearize, prepare, iterate; ///< ms, medians
+    double iterations, residual;              ///< means, largest
+} Cost;
+
+static void close_body(Hanging *h)
+{
+    PLI_FREE(&h->host, h->state.x, 3 * h->count);
+    PLI_FREE(&h->host, h->state.v, 3 * h->count);
+    pli_body_destroy(h->body);
+    h->body = NULL, h->state = (PliState){ 0 };
+}
+
+static bool open_body(Hanging *h, double young, PliLinearSolver solver, double tolerance, PliError *err)
+{
+    PliFemDef def = pli_fem_default();
+    def.mesh = h->mesh;
+    def.base.material = (PliMaterial){ PLI_COROT, young, 0.4, 1050.0, 0.0 };
+    def.base.integrator = PLI_IMPLICIT;
+    def.base.linear_solver = solver;
+    def.base.cg_iterations = 5000, def.base.cg_tolerance = tolerance;
+    h->body = pli_fem_create(&h->host, &def, err);
+    if (!h->body) return false;
+    h->count = pli_body_dof_count(h->body);
+    h->state.x = PLI_NEW(&h->host, 3 * h->count, double);
+    h->state.v = PLI_NEW(&h->host, 3 * h->count, double);
+    PliIndex *held = PLI_NEW(&h->host, h->count, PliIndex), n = 0;
+    if (!h->state.x || !h->state.v || !held) return false;
+    const double *rest = pli_body_rest(h->body);
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < h->count; ++i) low = pli_min(low, rest[3 * i]), high = pli_max(high, rest[3 * i]);
+    for (size_t i = 0; i < h->count; ++i)
+        if (rest[3 * i] < low + 0.2 * (high - low)) held[n++] = (PliIndex)i;
+    memcpy(h->state.x, rest, 3 * h->count * sizeof *rest);
+    const bool good = pli_body_set_fixed(h->body, held, n, err) == PLI_OK;
+    PLI_FREE(&h->host, held, h->count);
+    return good;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *value, int count)
+{
+    qsort(value, (size_t)count, sizeof *value, by_value);
+    return value[count / 2];
+}
+
+static bool measure(Hanging *h, int steps, Cost *cost)
+{
+    double step[STEPS], linearize[STEPS], prepare[STEPS], iterate[STEPS];
+    *cost = (Cost){ 0 };
+    for (int k = -WARM; k < steps; ++k) {
+        const PliStepInfo info = pli_body_step(h->body, &h->state, dt);
+        if (!info.finite) return false;
+        if (k < 0) continue;
+        const PliStats s = pli_body_stats(h->body);
+        step[k] = s.step_ms, linearize[k] = s.linearize_ms, prepare[k] = s.prepare_ms, iterate[k] = s.iterate_ms;
+        cost->iterations += (double)info.cg_iterations / steps;
+        cost->residual = pli_max(cost->residual, info.residual);
+    }
+    cost->step = median(step, steps), cost->linearize = median(linearize, steps);
+    cost->prepare = median(prepare, steps), cost->iterate = median(iterate, steps);
+    return true;
+}
+
+static void report(PliBench *b, const char *which, const Cost *c)
+{
+    const struct {
+        const char *name;
+        double value;
+        const char *unit;
+    } rows[] = { { "", c->step, "ms/step" },
+                 { "_linearize", c->linearize, "ms/step" },
+                 { "_prepare", c->prepare, "ms/step" },
+                 { "_iterate", c->iterate, "ms/step" },
+                 { "_iterations", c->iterations, "" },
+                 { "_residual", c->residual, "" } };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
+        char metric[64];
+        snprintf(metric, sizeof metric, "%s%s", which, rows[k].name);
+        pli_bench_report(b, metric, rows[k].value, rows[k].unit);
+    }
+}
+
+static const struct {
+    const char *name;
+    PliLinearSolver solver;
+} solvers[] = { { "cg", PLI_SOLVE_CG },
+                { "minres", PLI_SOLVE_MINRES },
+                { "ldl", PLI_SOLVE_LDL },
+                { "incomplete", PLI_SOLVE_INCOMPLETE },
+                { "multigrid", PLI_SOLVE_MULTIGRID } };
+
+static void run_implicit(PliBench *b)
+{
+    static const char *const asset[] = { "meshes/liver_1.msh", "meshes/liver_2.msh", "meshes/liver_3.msh" };
+    static const double young[] = { 4e3, 4e5 };
+    PliError err = { PLI_OK, "" };
+    for (int m = 0; m < 3; ++m) {
+        Hanging h = { .host = pli_host_default() };
+        h.mesh = pli_asset_mesh(&h.host, asset[m], &err);
+        for (int y = 0; h.mesh && y < 2; ++y)
+            for (size_t s = 0; s < sizeof solvers / sizeof *solvers; ++s) {
+                Cost cost;
+                char which[48];
+                snprintf(which, sizeof which, "%s_%u_%s", solvers[s].name, (unsigned)h.mesh->point_count,
+                         y ? "stiff" : "soft");
+                if (open_body(&h, young[y], solvers[s].solver, 1e-4, &err) && measure(&h, STEPS, &cost))
+                    report(b, which, &cost);
+                else
+                    pli_bench_broken(b, "%s: %s", which, err.text[0] ? err.text : "a step was not done");
+                close_body(&h);
+            }
+        if (!h.mesh) pli_bench_broken(b, "%s", err.text);
+        pli_mesh_destroy(h.mesh);
+    }
+}
+
+const PliBenchCase pli_bench_fem_cases[] = {
+    { "implicit.fem",
+      "implicit steps of a hanging liver to 1e-4, 705, 3,515 and 13,086 nodes, 4 and 400 kPa, per solver",
+      run_implicit },
+    { 0 },
+};

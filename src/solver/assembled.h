@@ -1,0 +1,58 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_ASSEMBLED_H
+#define PLI_ASSEMBLED_H
+
+// The matrix of an implicit step as 3x3 blocks: the diagonal and what is below it, rows in an order of small bandwidth. Tethers are not
+// part of it: they come and go within a step, and few points have them.
+// The pattern allocates when it grows; filling and multiplying never do.
+
+#include "solver/system.h"
+
+typedef struct PliPair {
+    PliIndex row, column;
+} PliPair;
+
+/// An element with passive corners: its blocks over the active points these hang on.
+typedef struct PliReduced {
+    PliIndex column_first, column_count; ///< active points, in `reduced_column`
+    size_t weight_first;                 ///< [4, column_count] in `reduced_weight`
+    size_t place_first;                  ///< of its pairs, row after row of the lower triangle, in `reduced_place`
+} PliReduced;
+
+typedef struct PliAssembled {
+    PliHost host;
+    PliIndex n;               ///< rows
+    PliIndex *order, *place;  ///< order[row]: its point; place[point]: its row
+    PliIndex *first, *column; ///< blocks below the diagonal, by rows, ascending
+    double *value;            ///< [n + first[n], 9], row-major: diagonal blocks, then those below
+    uint8_t *fixed;           ///< per row
+    double *in, *out;         ///< [n, 4], to lend to a product
+
+    bool by_corners;        ///< all stiffness comes from elements with four corners, whose places are known:
+    PliIndex *corner_place; ///< [elements, 10], see pli_elastic_add_tet_blocks; PLI_NONE: the next of `reduced`
+    PliReduced *reduced;
+    PliIndex *reduced_column, *reduced_place;
+    double *reduced_weight;
+    size_t reduced_count, reduced_columns, reduced_weights, reduced_places;
+
+    // while a pattern is made
+    PliPair *pair;
+    size_t pair_count;
+    PliIndex *near_first, *near, *scratch; ///< neighbours of each point
+    size_t order_capacity, place_capacity, first_capacity, column_capacity, value_capacity, fixed_capacity, in_capacity,
+        out_capacity, corner_place_capacity, reduced_capacity, reduced_column_capacity, reduced_place_capacity,
+        reduced_weight_capacity, pair_capacity, near_first_capacity, near_capacity, scratch_capacity;
+} PliAssembled;
+
+void pli_assembled_release(PliAssembled *m);
+PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a); ///< m->host is set
+/// Number of the block (row, column) in `value`, column <= row; PLI_NONE: the pattern has none.
+PliIndex pli_assembled_find(const PliAssembled *m, PliIndex row, PliIndex column);
+void pli_assembled_fill(PliAssembled *m, const PliStepMatrix *a);            ///< without tethers
+void pli_assembled_apply(const PliAssembled *m, const double *x, double *y); ///< y = A x in the order of points
+/// Calls fn with every block of the tethers (block number in `value`, nine numbers): lower triangle only; a pair that the pattern has not
+/// goes to the diagonals, where it is never too soft. Fixed points are left out.
+void pli_assembled_tethers(const PliAssembled *m, const PliStepMatrix *a,
+                           void (*fn)(PliIndex block, const double k9[9], void *user), void *user);
+
+#endif

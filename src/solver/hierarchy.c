@@ -1,0 +1,401 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "solver/hierarchy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "base/wide.h"
+
+enum {
+    COARSEST = 40,    ///< rows of a grid that is factored as it is
+    DENSE_MOST = 160, ///< the same where no coarser one can be found
+    FOLLOWED = 6      ///< coarse rows that a fine one follows
+};
+
+#define RESERVE(o, name, count)                                                                                        \
+    pli_reserve(&h->host, (void **)&(o)->name, &(o)->name##_capacity, (count), sizeof *(o)->name)
+
+void pli_hierarchy_release(PliHierarchy *h)
+{
+#define RELEASE(o, name) PLI_FREE(&h->host, (o)->name, (o)->name##_capacity)
+    for (int k = 0; k < PLI_HIERARCHY_MOST; ++k) {
+        PliGrid *g = &h->grid[k];
+        RELEASE(g, place), RELEASE(g, out), RELEASE(g, to_first), RELEASE(g, to_column), RELEASE(g, to_weight);
+        RELEASE(g, r), RELEASE(g, x), RELEASE(g, w), RELEASE(g, near_first), RELEASE(g, near);
+        RELEASE(g, first), RELEASE(g, column), RELEASE(g, value);
+        PLI_FREE(&h->host, g->t.inverse, g->inverse_capacity);
+    }
+    RELEASE(h, dense), RELEASE(h, dense_x), RELEASE(h, scratch), RELEASE(h, sums);
+#undef RELEASE
+}
+
+static bool make_grid(PliHierarchy *h, PliGrid *g, PliIndex n, const PliIndex *first, const PliIndex *column)
+{
+    g->t = (PliTriangle){ .n = n, .first = first, .column = column, .inverse = g->t.inverse };
+    const bool good =
+        RESERVE(g, value, 9 * ((size_t)n + first[n]) + 4) && RESERVE(g, r, n) && RESERVE(g, x, n) && RESERVE(g, w, n) &&
+        RESERVE(g, place, 3 * (size_t)n) && RESERVE(g, out, n) &&
+        pli_reserve(&h->host, (void **)&g->t.inverse, &g->inverse_capacity, 3 * (size_t)n, sizeof *g->t.inverse);
+    g->t.value = g->value;
+    return good;
+}
+
+PliStatus pli_hierarchy_begin(PliHierarchy *h, PliIndex n, const PliIndex *first, const PliIndex *column)
+{
+    h->count = 1;
+    return make_grid(h, &h->grid[0], n, first, column) ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+// ---- the graph -------------------------------------------------------------------------------------------------------------------
+
+static bool list_neighbours(PliHierarchy *h, PliGrid *g)
+{
+    const PliIndex n = g->t.n, *first = g->t.first, *column = g->t.column;
+    if (!RESERVE(g, near_first, (size_t)n + 2) || !RESERVE(g, near, 2 * (size_t)first[n] + 1)) return false;
+    PliIndex *to = g->near_first;
+    memset(to, 0, ((size_t)n + 2) * sizeof *to);
+    for (PliIndex r = 0; r < n; ++r)
+        for (PliIndex e = first[r]; e < first[r + 1]; ++e) to[r + 2]++, to[column[e] + 2]++;
+    for (PliIndex r = 0; r < n; ++r) to[r + 2] += to[r + 1];
+    for (PliIndex r = 0; r < n; ++r)
+        for (PliIndex e = first[r]; e < first[r + 1]; ++e) {
+            g->near[to[r + 1]++] = column[e];
+            g->near[to[column[e] + 1]++] = r;
+        }
+    return true;
+}
+
+/// Rows that stay: a maximal set without neighbours, in the order of rows. number[row]: coarse row, or PLI_NONE.
+static PliIndex choose_coarse(const PliGrid *g, PliIndex *number)
+{
+    enum { FREE = 0xfffffffe };
+    const PliIndex n = g->t.n;
+    PliIndex count = 0;
+    for (PliIndex r = 0; r < n; ++r) number[r] = g->out[r] ? PLI_NONE : FREE;
+    for (PliIndex r = 0; r < n; ++r) {
+        if (number[r] != FREE) continue;
+        number[r] = count++;
+        for (PliIndex e = g->near_first[r]; e < g->near_first[r + 1]; ++e)
+            if (number[g->near[e]] == FREE) number[g->near[e]] = PLI_NONE;
+    }
+    return count;
+}
+
+// ---- prolongation ------------------------------------------------------------------------------------------------------------------
+
+typedef struct Followed {
+    PliIndex row[FOLLOWED]; ///< of the fine grid
+    double distance[FOLLOWED];
+    int count;
+} Followed;
+
+static void keep_nearest(Followed *f, PliIndex row, double distance)
+{
+    if (f->count == FOLLOWED && distance >= f->distance[FOLLOWED - 1]) return;
+    int k = f->count < FOLLOWED ? f->count++ : FOLLOWED - 1;
+    for (; k > 0 && f->distance[k - 1] > distance; --k) f->row[k] = f->row[k - 1], f->distance[k] = f->distance[k - 1];
+    f->row[k] = row, f->distance[k] = distance;
+}
+
+/// The nearest coarse rows within three edges. queue and seen have a place for every row; seen holds marks of earlier calls.
+static Followed find_followed(const PliGrid *g, PliIndex r, const PliIndex *number, PliIndex *queue, PliIndex *seen)
+{
+    enum { EDGES = 3, MOST = 400 };
+    Followed f = { .count = 0 };
+    PliIndex from = 0, to = 1, end = 1;
+    queue[0] = r, seen[r] = r;
+    for (int edge = 0; edge < EDGES && end < MOST; ++edge, from = to, to = end) {
+        for (PliIndex k = from; k < to; ++k)
+            for (PliIndex e = g->near_first[queue[k]]; e < g->near_first[queue[k] + 1]; ++e) {
+                const PliIndex j = g->near[e];
+                if (seen[j] == r || g->out[j]) continue;
+                seen[j] = r, queue[end++] = j;
+                if (number[j] != PLI_NONE)
+                    keep_nearest(&f, j, v3_distance(g->place + 3 * (size_t)r, g->place + 3 * (size_t)j));
+            }
+        if (f.count == FOLLOWED && edge >= 1) break;
+    }
+    return f;
+}
+
+/// a x = b for a symmetric positive definite 4x4 matrix, in place. @return false: it is not
+static bool solve_four(double a[4][4], double b[4])
+{
+    for (int k = 0; k < 4; ++k) {
+        if (!(a[k][k] > 0.0)) return false;
+        for (int i = k + 1; i < 4; ++i) {
+            const double f = a[i][k] / a[k][k];
+            for (int j = k; j < 4; ++j) a[i][j] -= f * a[k][j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (int k = 4; k-- > 0;) {
+        for (int j = k + 1; j < 4; ++j) b[k] -= a[k][j] * b[j];
+        b[k] /= a[k][k];
+    }
+    return true;
+}
+
+// Moving least squares: the weights of least sum of w^2 d^2 that reproduce constants and, but for a small ridge, linear functions.
+// Where the followed ones lie in a plane or on a line, the ridge leaves the weights of their distances.
+static void weigh(const PliGrid *g, PliIndex r, const Followed *f, float *weight)
+{
+    const double *here = g->place + 3 * (size_t)r;
+    double a[4][4] = { { 0.0 } }, b[4] = { 1.0, 0.0, 0.0, 0.0 }, share[FOLLOWED], q[FOLLOWED][4];
+    const double size = f->distance[f->count - 1] > 0.0 ? f->distance[f->count - 1] : 1.0;
+    for (int k = 0; k < f->count; ++k) {
+        const double *there = g->place + 3 * (size_t)f->row[k], d = f->distance[k] / size;
+        q[k][0] = 1.0;
+        for (int c = 0; c < 3; ++c) q[k][c + 1] = (there[c] - here[c]) / size;
+        share[k] = 1.0 / (d * d + 1e-6);
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) a[i][j] += share[k] * q[k][i] * q[k][j];
+    }
+    const double ridge = 1e-3 * (a[1][1] + a[2][2] + a[3][3]) + 1e-12;
+    for (int i = 1; i < 4; ++i) a[i][i] += ridge;
+    const bool good = solve_four(a, b);
+    double sum = 0.0;
+    for (int k = 0; k < f->count; ++k) {
+        double w = good ? 0.0 : 1.0;
+        for (int i = 0; good && i < 4; ++i) w += b[i] * q[k][i];
+        weight[k] = (float)(share[k] * w);
+        sum += share[k] * w;
+    }
+    for (int k = 0; k < f->count; ++k) weight[k] = (float)(weight[k] / sum);
+}
+
+static bool build_prolongation(PliHierarchy *h, PliGrid *g, const PliIndex *number, PliIndex *queue, PliIndex *seen)
+{
+    const PliIndex n = g->t.n;
+    if (!RESERVE(g, to_first, (size_t)n + 1) || !RESERVE(g, to_column, FOLLOWED * (size_t)n) ||
+        !RESERVE(g, to_weight, FOLLOWED * (size_t)n))
+        return false;
+    PliIndex used = 0;
+    for (PliIndex r = 0; r < n; ++r) seen[r] = PLI_NONE;
+    for (PliIndex r = 0; r < n; ++r) {
+        g->to_first[r] = used;
+        if (g->out[r]) continue;
+        if (number[r] != PLI_NONE) {
+            g->to_column[used] = number[r], g->to_weight[used++] = 1.0f;
+            continue;
+        }
+        const Followed f = find_followed(g, r, number, queue, seen);
+        weigh(g, r, &f, g->to_weight + used); // a maximal set: there is one
+        for (int k = 0; k < f.count; ++k) g->to_column[used++] = number[f.row[k]];
+    }
+    g->to_first[n] = used;
+    return true;
+}
+
+// ---- the coarser pattern ---------------------------------------------------------------------------------------------------------------
+
+/// Columns below the diagonal of P^T A P. @return false: no memory
+static bool build_coarse(PliHierarchy *h, const PliGrid *g, PliGrid *c, PliIndex count, PliIndex *scratch)
+{
+    const PliIndex n = g->t.n;
+    PliIndex *back_first = scratch, *seen = back_first + count + 2,
+             *back = seen + count; // rows that follow each coarse one
+    memset(back_first, 0, ((size_t)count + 2) * sizeof *back_first);
+    for (PliIndex k = 0; k < g->to_first[n]; ++k) back_first[g->to_column[k] + 2]++;
+    for (PliIndex p = 0; p < count; ++p) back_first[p + 2] += back_first[p + 1], seen[p] = PLI_NONE;
+    for (PliIndex r = 0; r < n; ++r)
+        for (PliIndex k = g->to_first[r]; k < g->to_first[r + 1]; ++k) back[back_first[g->to_column[k] + 1]++] = r;
+    if (!RESERVE(c, first, (size_t)count + 1)) return false;
+    size_t used = 0;
+    for (int pass = 0; pass < 2; ++pass) { // counts, then fills
+        if (pass && !RESERVE(c, column, used + 1)) return false;
+        used = 0;
+        for (PliIndex p = 0; p < count; ++p) seen[p] = PLI_NONE;
+        for (PliIndex p = 0; p < count; ++p) {
+            const size_t start = used;
+            for (PliIndex b = back_first[p]; b < back_first[p + 1]; ++b)
+                for (PliIndex e = g->near_first[back[b]]; e <= g->near_first[back[b] + 1]; ++e) {
+                    const PliIndex j = e < g->near_first[back[b] + 1] ? g->near[e] : back[b]; // itself, too
+                    for (PliIndex k = g->to_first[j]; k < g->to_first[j + 1]; ++k) {
+                        const PliIndex q = g->to_column[k];
+                        if (q >= p || seen[q] == p) continue;
+                        seen[q] = p;
+                        if (pass) {
+                            size_t at = used;
+                            for (; at > start && c->column[at - 1] > q; --at) c->column[at] = c->column[at - 1];
+                            c->column[at] = q;
+                        }
+                        ++used;
+                    }
+                }
+            if (pass) c->first[p] = (PliIndex)start;
+        }
+        if (used >= PLI_NONE) return false;
+    }
+    c->first[count] = (PliIndex)used;
+    return make_grid(h, c, count, c->first, c->column);
+}
+
+PliStatus pli_hierarchy_pattern(PliHierarchy *h)
+{
+    PliIndex widest = 0;
+    for (h->count = 1; h->count < PLI_HIERARCHY_MOST; ++h->count) {
+        PliGrid *g = &h->grid[h->count - 1], *c = g + 1;
+        const PliIndex n = g->t.n;
+        widest = n > widest ? n : widest;
+        if (n <= COARSEST) break;
+        if (!list_neighbours(h, g) || !RESERVE(h, scratch, (size_t)(FOLLOWED + 4) * n + 4)) return PLI_OUT_OF_MEMORY;
+        PliIndex *number = h->scratch, *queue = number + n, *seen = queue + n;
+        const PliIndex count = choose_coarse(g, number);
+        if (count == 0 || count > n - n / 4) break;
+        if (!build_prolongation(h, g, number, queue, seen) || !build_coarse(h, g, c, count, h->scratch + n))
+            return PLI_OUT_OF_MEMORY;
+        for (PliIndex r = 0; r < n; ++r)
+            if (number[r] != PLI_NONE)
+                memcpy(c->place + 3 * (size_t)number[r], g->place + 3 * (size_t)r, 3 * sizeof *c->place);
+        memset(c->out, 0, count);
+    }
+    const size_t last = 3 * (size_t)h->grid[h->count - 1].t.n;
+    const bool dense = last <= 3 * DENSE_MOST;
+    return RESERVE(h, dense, dense ? last * last : 1) && RESERVE(h, dense_x, dense ? last : 1) &&
+                   RESERVE(h, sums, 9 * (size_t)widest)
+               ? PLI_OK
+               : PLI_OUT_OF_MEMORY;
+}
+
+// ---- the coarser matrices --------------------------------------------------------------------------------------------------------------
+
+static PliIndex find(const PliTriangle *t, PliIndex row, PliIndex column)
+{
+    PliIndex low = t->first[row], high = t->first[row + 1];
+    while (low < high) {
+        const PliIndex middle = low + (high - low) / 2;
+        if (t->column[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return t->n + low; // the pattern has it
+}
+
+/// C += P_r^T b P_s for a block b of the fine matrix; the mirrored one as well when r and s differ.
+static void add_product(const PliGrid *g, const PliTriangle *c, PliIndex r, PliIndex s, const float *b)
+{
+    for (PliIndex i = g->to_first[r]; i < g->to_first[r + 1]; ++i)
+        for (PliIndex j = g->to_first[s]; j < g->to_first[s + 1]; ++j) {
+            const PliIndex p = g->to_column[i], q = g->to_column[j];
+            const float w = g->to_weight[i] * g->to_weight[j];
+            if (p > q) {
+                float *v = c->value + 9 * (size_t)find(c, p, q);
+                for (int k = 0; k < 9; ++k) v[k] += w * b[k];
+            } else if (p < q) {
+                if (r == s) continue;
+                float *v = c->value + 9 * (size_t)find(c, q, p);
+                for (int k = 0; k < 9; ++k) v[k] += w * b[k % 3 * 3 + k / 3];
+            } else {
+                float *v = c->value + 9 * (size_t)p;
+                for (int k = 0; k < 9; ++k) v[k] += r == s ? w * b[k] : w * (b[k] + b[k % 3 * 3 + k / 3]);
+            }
+        }
+}
+
+static void coarsen_grid(const PliGrid *g, PliGrid *c)
+{
+    const PliTriangle *t = &g->t;
+    memset(c->t.value, 0, 9 * ((size_t)c->t.n + c->t.first[c->t.n]) * sizeof *c->t.value);
+    for (PliIndex r = 0; r < t->n; ++r) {
+        if (g->to_first[r] == g->to_first[r + 1]) continue;
+        add_product(g, &c->t, r, r, t->value + 9 * (size_t)r);
+        for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e)
+            add_product(g, &c->t, r, t->column[e], t->value + 9 * ((size_t)t->n + e));
+    }
+}
+
+static void factor_dense(PliHierarchy *h, const PliTriangle *t)
+{
+    const size_t n = 3 * (size_t)t->n;
+    double *a = h->dense;
+    h->has_factor = false;
+    if (t->n > DENSE_MOST) return;
+    memset(a, 0, n * n * sizeof *a);
+    for (size_t r = 0; r < t->n; ++r) {
+        for (size_t k = 0; k < 9; ++k) a[(3 * r + k / 3) * n + 3 * r + k % 3] = t->value[9 * r + k];
+        for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e)
+            for (size_t k = 0; k < 9; ++k)
+                a[(3 * r + k / 3) * n + 3 * (size_t)t->column[e] + k % 3] = t->value[9 * ((size_t)t->n + e) + k];
+    }
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j <= i; ++j) {
+            double sum = a[i * n + j];
+            for (size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
+            if (i > j)
+                a[i * n + j] = sum * a[j * n + j];
+            else if (sum > 1e-7 * a[i * n + i])
+                a[i * n + i] = 1.0 / sqrt(sum);
+            else
+                return; // single precision lost it: sweeps are left
+        }
+    h->has_factor = true;
+}
+
+void pli_hierarchy_coarsen(PliHierarchy *h)
+{
+    for (int k = 1; k < h->count; ++k) {
+        coarsen_grid(&h->grid[k - 1], &h->grid[k]);
+        pli_triangle_invert(&h->grid[k].t);
+    }
+    factor_dense(h, &h->grid[h->count - 1].t);
+}
+
+// ---- a cycle ---------------------------------------------------------------------------------------------------------------------------
+
+static void solve_dense(const PliHierarchy *h, const PliGrid *g)
+{
+    const size_t n = 3 * (size_t)g->t.n;
+    const double *a = h->dense;
+    double *x = h->dense_x;
+    for (size_t i = 0; i < n; ++i) {
+        double sum = g->r[i / 3][i % 3];
+        for (size_t k = 0; k < i; ++k) sum -= a[i * n + k] * x[k];
+        x[i] = sum * a[i * n + i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        x[i] *= a[i * n + i];
+        for (size_t k = 0; k < i; ++k) x[k] -= a[i * n + k] * x[i];
+    }
+    for (size_t r = 0; r < g->t.n; ++r)
+        g->x[r] = (PliF4){ (float)x[3 * r], (float)x[3 * r + 1], (float)x[3 * r + 2], 0.0f };
+}
+
+PLI_WIDE static void restrict_to(const PliGrid *g, const PliGrid *c)
+{
+    memset(c->r, 0, c->t.n * sizeof *c->r);
+    for (PliIndex r = 0; r < g->t.n; ++r)
+        for (PliIndex k = g->to_first[r]; k < g->to_first[r + 1]; ++k)
+            c->r[g->to_column[k]] += g->to_weight[k] * g->w[r];
+}
+
+PLI_WIDE static void prolong_from(const PliGrid *c, const PliGrid *g)
+{
+    for (PliIndex r = 0; r < g->t.n; ++r)
+        for (PliIndex k = g->to_first[r]; k < g->to_first[r + 1]; ++k)
+            g->x[r] += g->to_weight[k] * c->x[g->to_column[k]];
+}
+
+void pli_hierarchy_cycle(PliHierarchy *h)
+{
+    const int last = h->count - 1;
+    for (int k = 0; k <= last; ++k) {
+        PliGrid *g = &h->grid[k];
+        if (k == last && h->has_factor) {
+            solve_dense(h, g);
+            continue;
+        }
+        memset(g->w, 0, g->t.n * sizeof *g->w);
+        pli_triangle_forward(&g->t, g->r, g->x, g->w);
+        if (k < last) restrict_to(g, g + 1);
+    }
+    for (int k = h->has_factor ? last - 1 : last; k >= 0; --k) {
+        PliGrid *g = &h->grid[k];
+        if (k < last) prolong_from(g + 1, g);
+        memset(g->w, 0, g->t.n * sizeof *g->w);
+        pli_triangle_backward(&g->t, g->r, g->x, g->w);
+    }
+}

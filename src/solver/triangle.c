@@ -1,0 +1,167 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "solver/triangle.h"
+
+#include <string.h>
+
+#include "base/wide.h"
+
+typedef float U4 __attribute__((vector_size(16), aligned(4), may_alias));
+
+// ---- rows ----------------------------------------------------------------------------------------------------------------------
+
+static inline PliF4 add_up(PliF4 a, PliF4 b, PliF4 c)
+{
+    return (PliF4){ a[0] + a[1] + a[2], b[0] + b[1] + b[2], c[0] + c[1] + c[2], 0.0f };
+}
+
+/// sum of A_rk x_k over the blocks left of the diagonal
+static inline PliF4 row_times(const PliTriangle *t, PliIndex r, const PliF4 *x)
+{
+    const float *b = t->value + 9 * ((size_t)t->n + t->first[r]);
+    PliF4 s0 = { 0 }, s1 = { 0 }, s2 = { 0 };
+    for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e, b += 9) {
+        const PliF4 p = x[t->column[e]];
+        s0 += *(const U4 *)b * p, s1 += *(const U4 *)(b + 3) * p, s2 += *(const U4 *)(b + 6) * p;
+    }
+    return add_up(s0, s1, s2);
+}
+
+/// y_k += A_rk^T x_r for the same blocks. What comes after a row of three ends up in the fourth number, which nobody reads.
+static inline void row_spread(const PliTriangle *t, PliIndex r, PliF4 x, PliF4 *y)
+{
+    const float *b = t->value + 9 * ((size_t)t->n + t->first[r]);
+    const float x0 = x[0], x1 = x[1], x2 = x[2];
+    for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e, b += 9)
+        y[t->column[e]] += *(const U4 *)b * x0 + *(const U4 *)(b + 3) * x1 + *(const U4 *)(b + 6) * x2;
+}
+
+static inline PliF4 times_inverse(const PliTriangle *t, PliIndex r, PliF4 x)
+{
+    const PliF4 *d = t->inverse + 3 * (size_t)r; // symmetric: rows are columns
+    return d[0] * x[0] + d[1] * x[1] + d[2] * x[2];
+}
+
+// ---- Gauss-Seidel ----------------------------------------------------------------------------------------------------------------
+
+// A row is read once for the sweep and for what it leaves: after it, r - A x is -U x.
+PLI_WIDE static void forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *rest)
+{
+    for (PliIndex i = 0; i < t->n; ++i) {
+        x[i] = times_inverse(t, i, r[i] - row_times(t, i, x));
+        row_spread(t, i, -x[i], rest);
+    }
+}
+
+PLI_WIDE static void backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
+{
+    for (PliIndex i = t->n; i-- > 0;) {
+        x[i] = times_inverse(t, i, r[i] - scratch[i] - row_times(t, i, x));
+        row_spread(t, i, x[i], scratch);
+    }
+}
+
+// ---- diagonal blocks ---------------------------------------------------------------------------------------------------------------
+
+/// Inverse of a symmetric block, or of its diagonal.
+static void invert_block(const double a[9], PliF4 *inverse)
+{
+    const double c0 = a[4] * a[8] - a[5] * a[5], c1 = a[2] * a[5] - a[1] * a[8], c2 = a[1] * a[5] - a[2] * a[4],
+                 det = a[0] * c0 + a[1] * c1 + a[2] * c2, minor = a[0] * a[4] - a[1] * a[1];
+    // leading minors with a margin: what is not clearly positive definite is not inverted
+    if (a[0] > 0.0 && minor > 1e-10 * a[0] * a[4] && det > 1e-10 * a[0] * a[4] * a[8]) {
+        const double f = 1.0 / det;
+        const float i01 = (float)(f * c1), i02 = (float)(f * c2), i12 = (float)(f * (a[1] * a[2] - a[0] * a[5]));
+        inverse[0] = (PliF4){ (float)(f * c0), i01, i02, 0.0f };
+        inverse[1] = (PliF4){ i01, (float)(f * (a[0] * a[8] - a[2] * a[2])), i12, 0.0f };
+        inverse[2] = (PliF4){ i02, i12, (float)(f * minor), 0.0f };
+        return;
+    }
+    for (int i = 0; i < 3; ++i) {
+        inverse[i] = (PliF4){ 0 };
+        inverse[i][i] = a[4 * i] > 0.0 ? (float)(1.0 / a[4 * i]) : 1.0f;
+    }
+}
+
+void pli_triangle_invert(const PliTriangle *t)
+{
+    for (PliIndex i = 0; i < t->n; ++i) {
+        double a[9];
+        for (int k = 0; k < 9; ++k) a[k] = t->value[9 * (size_t)i + (size_t)k];
+        invert_block(a, t->inverse + 3 * (size_t)i);
+    }
+}
+
+// ---- incomplete factor ---------------------------------------------------------------------------------------------------------------
+
+/// c -= a b^T
+static inline void minus_product(double c[9], const float *a, const float *b)
+{
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            c[3 * i + j] -= (double)(a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1] + a[3 * i + 2] * b[3 * j + 2]);
+}
+
+// Row by row: S_ik = A_ik - sum_j L_ij D_j L_kj^T over the j that both rows have, L_ik = S_ik D_k^-1, D_i = A_ii - sum_k S_ik L_ik^T.
+// Rows are sorted, so the common ones are found by walking both. A D_i that is no longer positive definite is A_ii again.
+PLI_WIDE static void factor(const PliTriangle *t)
+{
+    enum { MOST = 128 };
+    float s[MOST][9];
+    for (PliIndex i = 0; i < t->n; ++i) {
+        const PliIndex from = t->first[i], count = t->first[i + 1] - from;
+        float *row = t->value + 9 * ((size_t)t->n + from);
+        double d[9], whole[9];
+        for (int q = 0; q < 9; ++q) d[q] = whole[q] = t->value[9 * (size_t)i + (size_t)q];
+        for (PliIndex e = 0; e < count; ++e) {
+            const PliIndex k = t->column[from + e];
+            double sum[9];
+            float *l = row + 9 * (size_t)e;
+            for (int q = 0; q < 9; ++q) sum[q] = l[q];
+            const float *other = t->value + 9 * (size_t)t->n;
+            PliIndex a = 0, b = t->first[k];
+            while (a < e && a < MOST && b < t->first[k + 1]) {
+                const PliIndex ca = t->column[from + a], cb = t->column[b];
+                if (ca == cb) minus_product(sum, s[a], other + 9 * (size_t)b);
+                a += ca <= cb, b += cb <= ca;
+            }
+            float now[9];
+            for (int q = 0; q < 9; ++q) now[q] = (float)sum[q];
+            if (e < MOST) memcpy(s[e], now, sizeof now);
+            const PliF4 *inverse = t->inverse + 3 * (size_t)k;
+            for (int p = 0; p < 3; ++p)
+                for (int q = 0; q < 3; ++q)
+                    l[3 * p + q] =
+                        now[3 * p] * inverse[0][q] + now[3 * p + 1] * inverse[1][q] + now[3 * p + 2] * inverse[2][q];
+            minus_product(d, now, l);
+        }
+        for (int q = 0; q < 3; ++q) // rounding leaves it not quite symmetric
+            for (int p = 0; p < q; ++p) d[3 * p + q] = d[3 * q + p] = 0.5 * (d[3 * p + q] + d[3 * q + p]);
+        const double minor = d[0] * d[4] - d[1] * d[1],
+                     det = d[0] * (d[4] * d[8] - d[5] * d[5]) + d[1] * (d[2] * d[5] - d[1] * d[8]) +
+                           d[2] * (d[1] * d[5] - d[2] * d[4]),
+                     least = 1e-3;
+        const bool good = d[0] > least * whole[0] && minor > least * least * whole[0] * whole[4] &&
+                          det > least * least * least * whole[0] * whole[4] * whole[8];
+        invert_block(good ? d : whole, t->inverse + 3 * (size_t)i);
+    }
+}
+
+PLI_WIDE static void solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
+{
+    for (PliIndex i = 0; i < t->n; ++i) x[i] = r[i] - row_times(t, i, x), scratch[i] = (PliF4){ 0 };
+    for (PliIndex i = t->n; i-- > 0;) {
+        x[i] = times_inverse(t, i, x[i]) - scratch[i];
+        x[i][3] = 0.0f;
+        row_spread(t, i, x[i], scratch);
+    }
+}
+
+// ---- what others call; the choice of a vector unit stays inside ---------------------------------------------------------------
+
+void pli_triangle_forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *rest) { forward(t, r, x, rest); }
+void pli_triangle_backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
+{
+    backward(t, r, x, scratch);
+}
+void pli_triangle_factor(const PliTriangle *t) { factor(t); }
+void pli_triangle_solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch) { solve(t, r, x, scratch); }
