@@ -300,9 +300,13 @@ static double relax(PliOctree *s, PliBody *body, double before, double *x, doubl
 {
     enum { ROUNDS = 8, IN_A_ROUND = 4 };
     double energy = energy_of(body, x, v), spin[3] = { 0, 0, 0 };
-    for (int all = 0; all < 2; ++all) {
+    int tools;
+    (void)pli_body_tools(body, &tools);
+    // what a tool presses would spring into it; and it makes splits all the time
+    for (int all = 0; all < (tools ? 1 : 2); ++all) {
         forget_drift(s);
-        for (int round = 0; round < ROUNDS && (all || s->fresh_count) && energy > before; ++round) {
+        for (int round = 0; round < (tools ? ROUNDS / 4 : ROUNDS) && (all || s->fresh_count) && energy > before;
+             ++round) {
             for (int k = 0; k < IN_A_ROUND; ++k) {
                 const double *f = forces_at(s, x);
                 for (PliIndex i = 0; i < s->fresh_count && !all; ++i) relax_group(s, s->fresh[i], f, x, v, spin);

@@ -278,10 +278,27 @@ PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err)
     return PLI_OK;
 }
 
+/// A point of a surface that no triangle has would stretch the lattice to it.
+static PliStatus check_points(const PliHost *host, const PliMesh *mesh, PliError *err)
+{
+    if (mesh->tet_count || mesh->hex_count) return PLI_OK;
+    uint8_t *used = PLI_NEW(host, mesh->point_count, uint8_t);
+    if (!used) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to check %u points", mesh->point_count);
+    for (size_t i = 0; i < 3 * (size_t)mesh->tri_count; ++i) used[mesh->tris[i]] = 1;
+    for (size_t i = 0; i < 4 * (size_t)mesh->quad_count; ++i) used[mesh->quads[i]] = 1;
+    PliIndex lost = 0;
+    while (lost < mesh->point_count && used[lost]) ++lost;
+    const bool good = lost == mesh->point_count;
+    PLI_FREE(host, used, mesh->point_count);
+    return good ? PLI_OK
+                : pli_refuse(err, PLI_BAD_MESH, "point %u of the surface belongs to no triangle: remove it", lost);
+}
+
 static PliStatus build(PliOctree *s, const PliOctreeDef *def, PliError *err)
 {
     enum { MOST_CELLS = 1 << 20 };
     PliVoxelDef voxels = { .mesh = def->mesh, .resolution = def->resolution };
+    if (check_points(&s->host, def->mesh, err) != PLI_OK) return err ? err->status : PLI_BAD_MESH;
     PliVoxels *v = pli_voxels_create(&s->host, &voxels, err);
     if (!v) return PLI_BAD_MESH;
     if (v->cell_count > MOST_CELLS)

@@ -296,4 +296,59 @@ TEST(OctreeBody, BadInputGetsOneSentence)
     pli_mesh_destroy(open);
 }
 
+TEST(OctreeBody, BadSurfacesGetOneSentence)
+{
+    PliHost host = pli_host_default();
+    PliError err = {};
+    PliMesh *surface =
+        pli_mesh_read(&host, (std::string(PLIANT_SOURCE_DIR) + "/scenes/compare/box_skin.obj").c_str(), &err);
+    ASSERT_TRUE(surface) << err.text;
+    PliOctreeDef d = pli_octree_default();
+    d.mesh = surface, d.resolution = 8;
+    PliBody *body = pli_octree_create(&host, &d, &err);
+    EXPECT_TRUE(body) << err.text;
+    pli_body_destroy(body);
+    // one more point that nothing uses
+    const PliIndex points = surface->point_count, tris = surface->tri_count;
+    ASSERT_EQ(pli_mesh_resize_points(surface, points + 1), PLI_OK);
+    for (int k = 0; k < 3; ++k) surface->x[3 * points + k] = 5;
+    EXPECT_FALSE(pli_octree_create(&host, &d, &err));
+    EXPECT_NE(std::string(err.text).find("no triangle"), std::string::npos) << err.text;
+    // a third triangle at an edge
+    ASSERT_EQ(pli_mesh_resize_cells(surface, PLI_TRI, tris + 1), PLI_OK);
+    surface->tris[3 * tris] = surface->tris[0], surface->tris[3 * tris + 1] = surface->tris[1];
+    surface->tris[3 * tris + 2] = points;
+    EXPECT_FALSE(pli_octree_create(&host, &d, &err));
+    EXPECT_NE(std::string(err.text).find("odd number of triangles"), std::string::npos) << err.text;
+    ASSERT_EQ(pli_mesh_resize_cells(surface, PLI_TRI, tris), PLI_OK);
+    ASSERT_EQ(pli_mesh_resize_points(surface, points), PLI_OK);
+    d.resolution = 110;
+    EXPECT_FALSE(pli_octree_create(&host, &d, &err));
+    EXPECT_NE(std::string(err.text).find("1331000 particles"), std::string::npos) << err.text;
+    pli_mesh_destroy(surface);
+}
+
+/// A free bar that bends, undamped, through splits and merges.
+TEST(OctreeBody, SplitsNeverAddEnergy)
+{
+    Body b(4, 1, 1);
+    b.def.base.criterion.threshold = 0.02;
+    b.def.base.gravity[1] = 0;
+    b.make();
+    const PliActive a = pli_body_active(b.body);
+    for (PliIndex i = 0; i < a.count; ++i) {
+        const double x = b.x[3 * a.dof[i]];
+        b.v[3 * a.dof[i] + 1] = 0.5 * (x - 2) * (x - 2);
+    }
+    const PliEnergy first = pli_body_energy(b.body, b.x.data(), b.v.data());
+    double most = 0;
+    for (int i = 0; i < 200; ++i) {
+        ASSERT_TRUE(pli_body_step(b.body, &b.state, 0.005).finite);
+        const PliEnergy e = pli_body_energy(b.body, b.x.data(), b.v.data());
+        most = std::max(most, (e.elastic + e.kinetic) / (first.elastic + first.kinetic));
+    }
+    EXPECT_LT(most, 1.05);
+    EXPECT_GT(pli_body_stats(b.body).refined, 10u);
+}
+
 } // namespace
