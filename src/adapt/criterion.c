@@ -14,15 +14,17 @@ PliStatus pli_criterion_init(PliCriterion *c, const PliHost *host, PliIndex regi
     *c = (PliCriterion){ .host = *host, .region_count = region_count };
     c->refined = PLI_NEW(host, region_count, uint32_t);
     c->coarsened = PLI_NEW(host, region_count, uint32_t);
+    c->offered = PLI_NEW(host, region_count, uint32_t);
     c->refine = PLI_NEW(host, region_count, PliProposal);
     c->coarsen = PLI_NEW(host, region_count, PliProposal);
-    return c->refined && c->coarsened && c->refine && c->coarsen ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return c->refined && c->coarsened && c->offered && c->refine && c->coarsen ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 void pli_criterion_free(PliCriterion *c)
 {
     PLI_FREE(&c->host, c->refined, c->region_count);
     PLI_FREE(&c->host, c->coarsened, c->region_count);
+    PLI_FREE(&c->host, c->offered, c->region_count);
     PLI_FREE(&c->host, c->refine, c->region_count);
     PLI_FREE(&c->host, c->coarsen, c->region_count);
 }
@@ -31,8 +33,9 @@ void pli_criterion_reset(PliCriterion *c)
 {
     memset(c->refined, 0, c->region_count * sizeof *c->refined);
     memset(c->coarsened, 0, c->region_count * sizeof *c->coarsened);
+    memset(c->offered, 0, c->region_count * sizeof *c->offered);
     c->waited = INFINITY; // the first step decides
-    c->decision = 0;
+    c->decision = c->round = 0;
     c->refine_count = c->coarsen_count = 0;
 }
 
@@ -46,11 +49,18 @@ bool pli_criterion_due(PliCriterion *c, const PliCriterionDef *def, double dt)
     return true;
 }
 
+void pli_criterion_next_round(PliCriterion *c)
+{
+    c->round++;
+    c->refine_count = 0;
+}
+
 void pli_criterion_begin(PliCriterion *c, const PliCriterionDef *def)
 {
     c->def = *def;
     c->decision++;
-    c->refine_count = c->coarsen_count = 0;
+    pli_criterion_next_round(c);
+    c->coarsen_count = 0;
 }
 
 static bool is_held(const PliCriterion *c, uint32_t at)
@@ -60,14 +70,13 @@ static bool is_held(const PliCriterion *c, uint32_t at)
 
 void pli_criterion_note_refined(PliCriterion *c, PliIndex region) { c->refined[region] = c->decision + 1; }
 void pli_criterion_note_coarsened(PliCriterion *c, PliIndex region) { c->coarsened[region] = c->decision + 1; }
-void pli_criterion_next_round(PliCriterion *c) { c->refine_count = 0; }
 
 void pli_criterion_offer_refine(PliCriterion *c, PliIndex region, double score, double part_size)
 {
     if (!(score > 1.0)) return;
     if (c->def.smallest_size > 0.0 && part_size < c->def.smallest_size) return;
-    if (is_held(c, c->coarsened[region])) return;
-    PLI_ASSERT(c->refine_count < c->region_count, "more than %u regions offered to refine", c->region_count);
+    if (is_held(c, c->coarsened[region]) || c->offered[region] == c->round) return;
+    c->offered[region] = c->round;
     c->refine[c->refine_count++] = (PliProposal){ region, score };
 }
 

@@ -20,6 +20,7 @@ typedef struct PliCriterion {
     double waited;                 ///< s since the last decision
     uint32_t decision;             ///< number of decisions so far
     uint32_t *refined, *coarsened; ///< per region: decision in which it was last refined, coarsened, + 1; 0: never
+    uint32_t *offered, round;      ///< per region: round in which it was last offered to refine; rounds so far
     PliProposal *refine, *coarsen; ///< most urgent first, after rank
     PliIndex refine_count, coarsen_count;
 } PliCriterion;
@@ -31,7 +32,7 @@ void pli_criterion_reset(PliCriterion *c);
 bool pli_criterion_due(PliCriterion *c, const PliCriterionDef *def, double dt);
 void pli_criterion_begin(PliCriterion *c, const PliCriterionDef *def);
 /// An active region with its score, and the size its parts would have. Kept only if it asks, may, and was not just coarsened: a hold
-/// stops a region from going back, not from going further.
+/// stops a region from going back, not from going further. The second offer of a region in one round is not heard.
 void pli_criterion_offer_refine(PliCriterion *c, PliIndex region, double score, double part_size);
 /// A refined region whose parts could be joined, with the score it would have then. All are kept: the governor may need one
 /// that does not volunteer.

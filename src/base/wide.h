@@ -4,7 +4,7 @@
 
 // Loops over plain arrays that are worth a second copy for a wider vector unit, chosen when the program starts. The same
 // operations in the same order (no FMA), so the same bits. Kernels with lanes of their own are in kernel/.
-// Sanitizers run before such choices are made.
+// Sanitizers run before such choices are made. For static functions only: a choice is exported with the library, hidden or not.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__) &&                       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define PLI_WIDE __attribute__((target_clones("avx2", "default")))

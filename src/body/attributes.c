@@ -52,8 +52,8 @@ static const PliAttribute body_rows[] = {
       .help = "stiffness-proportional strain-rate damping, s" },
     { "integrator", PLI_OPTION, .options = "symplectic implicit", FIELD(PliBodyDef, integrator),
       .help = "time integrator of AdaptiveSolver" },
-    { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto incomplete multigrid", FIELD(PliBodyDef, linear_solver),
-      .help = "implicit: linear solver" },
+    { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto incomplete multigrid",
+      FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver" },
     { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
       .help = "implicit: most CG or MINRES iterations" },
     { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
@@ -115,7 +115,7 @@ const PliAttributeGroup pli_target_attributes = PLI_GROUP(target_rows);
 
 static const PliAttribute tool_rows[] = {
     { "stiffness", PLI_REAL, FIELD(PliTool, stiffness),
-      .help = "contact pressure per depth, N/m3; 0: from the material and the step" },
+      .help = "contact pressure per depth, N/m3; 0: a constraint, no skin point gets inside" },
     { "friction", PLI_REAL, FIELD(PliTool, friction), .help = "Coulomb coefficient" },
 };
 const PliAttributeGroup pli_tool_attributes = PLI_GROUP(tool_rows);

@@ -76,6 +76,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     b->system.host = *host;
     b->system.block = statics->block;
     b->system.dense = statics->dense;
+    b->caution = 1.0;
     b->size = diagonal_of(statics->rest, statics->dof_count);
     if (create_forces(b, err) != PLI_OK) goto fail;
     if (pli_live_create(b) != PLI_OK) {
@@ -180,6 +181,13 @@ static void bring_home(PliBody *b, double *x, bool live, double share)
 
 void pli_body_fixed_values(const PliBody *b, const double **x, const double **v) { *x = b->fixed_x, *v = b->fixed_v; }
 
+// What the forces learnt from cut to cut is forgotten: a reset body goes on as a new one, to the bit.
+static void recut_afresh(PliBody *b)
+{
+    if (b->system.force->retune) b->system.force->retune(b->system.force_self, &b->def);
+    pli_body_recut(b);
+}
+
 PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
 {
     for (PliIndex i = 0; i < count; ++i)
@@ -194,7 +202,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
         b->is_fixed[dofs[i]] = 1;
     }
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
-    pli_body_recut(b);
+    recut_afresh(b);
     if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
     return PLI_OK;
 }
@@ -219,10 +227,12 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
             b->def.material.density, def->material.density);
     if (b->ops->retune) status = b->ops->retune(b->self, def, err);
     if (status != PLI_OK) return status;
+    const PliMaterial *old = &b->def.material, *now = &def->material;
+    if (old->law != now->law || old->young != now->young || old->poisson != now->poisson)
+        b->caution = 1.0, b->system.last_drift = 0.0; // it goes on as a new body would
     b->def = *def;
     copy_definition(b);
-    if (b->system.force->retune) b->system.force->retune(b->system.force_self, def);
-    pli_body_recut(b);
+    recut_afresh(b);
     return PLI_OK;
 }
 
@@ -230,9 +240,11 @@ void pli_body_reset(PliBody *b, const PliState *s)
 {
     b->ops->reset(b->self);
     memset(&b->stats, 0, sizeof b->stats);
+    b->caution = 1.0, b->system.last_drift = 0.0;
     memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
-    pli_body_recut(b);
+    recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
+    if (b->contact) pli_contact_forget(b->contact);
     memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
     memset(s->v, 0, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
 }
@@ -240,7 +252,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
 // What the scheme evaluated on the way (forces at the start of the step) may be used by a step that follows at once.
 static bool adapt_now(PliBody *b, const PliState *s, double dt)
 {
-    b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = false;
+    b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = b->force_kept = false;
     bring_home(b, s->x, true, pli_body_homing(dt));
     if (!b->ops->adapt || !b->def.adapt) {
         b->stats.adapt_ms = 0.0;
@@ -268,23 +280,42 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
 bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 {
     const bool changed = adapt_now(b, s, dt);
-    b->system.force_ready = b->external_ready = false; // the host may move things before it advances
+    b->external_ready = false; // the host may move things before it advances
     pli_body_points_keep(b, s);
     return changed;
 }
 
 // ---- the step ------------------------------------------------------------------------------------------------------------
 
+enum { MOST_RETRIES = 4 };
+/// Times the longest substep of where a step ended that its substeps may have been.
+static const double MOST_EXCESS = 1.5;
+/// s, in which a body forgets that strain made its substeps shorter: long against a step, because steps that change all the time
+/// are not symplectic.
+static const double CAUTION_TIME = 10.0;
 /// s, in which what events would have moved on the skin fades: about what an eye takes for one continuous motion.
 static const double OFFSET_TIME = 0.1;
 enum { MOST_SUBSTEPS = 1 << 24 }; // hours of work: only a mistake asks for more
 
-// 0: more than MOST_SUBSTEPS
-static int substeps_for(const PliBody *b, double dt, double *needed)
+// s, for compact points, or at rest
+static double longest_substep(const PliBody *b, const double *x)
 {
+    const PliForceOps *force = b->system.force;
     // the filter is stable at several times the critical step; twice is what the paper takes
-    const double critical = (b->filter ? 2.0 : 1.0) * b->live.critical_step;
-    const double h = pli_damped_step(b->def.courant * critical, b->def.material.damping);
+    const double share = (b->filter ? 2.0 : 1.0) * b->def.courant;
+    if (force->longest_substep) return force->longest_substep(b->system.force_self, x, share);
+    return pli_damped_step(share * b->live.critical_step, b->def.material.damping);
+}
+
+double pli_body_longest_substep(PliBody *b, const double *x)
+{
+    pli_live_gather(b, x, NULL);
+    return longest_substep(b, b->live.x);
+}
+
+// 0: more than MOST_SUBSTEPS
+static int substeps_for(const PliBody *b, double dt, double h, double *needed)
+{
     const double wanted = *needed = ceil(dt / h - 1e-9);
     if (!(wanted <= MOST_SUBSTEPS)) return 0;
     const int n = wanted < 1.0 ? 1 : (int)wanted;
@@ -296,7 +327,7 @@ static int substeps_for(const PliBody *b, double dt, double *needed)
 static void hook_force(void *self, double t, double h, const double *x, const double *v, double *f)
 {
     PliBody *b = self;
-    if (b->contact && b->tool_count) pli_contact_add_force(b->contact, t, h, x, v, f);
+    if (b->tool_count && b->def.integrator != PLI_IMPLICIT) pli_contact_add_force(b->contact, t, h, x, v, f);
     if (!b->state->external && !b->state->points) return;
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_scatter(b, b->full_x, b->full_v);
@@ -323,7 +354,7 @@ static void hook_force(void *self, double t, double h, const double *x, const do
 static void hook_correct(void *self, double t, double h, double *x, double *v)
 {
     PliBody *b = self;
-    if (b->tool_count) pli_contact_correct(b->contact, t, h, x, v);
+    if (b->tool_count && b->def.integrator != PLI_IMPLICIT) pli_contact_correct(b->contact, t, h, x, v);
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
@@ -332,10 +363,12 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
-    sys->add_force = NULL, sys->correct = NULL;
-    if (b->tool_count) {
-        pli_body_contact_begin(b, dt);
-        bool penalty = b->contact->stiffness > 0.0;
+    sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL;
+    if (b->tool_count) pli_body_contact_begin(b, dt);
+    if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
+        sys->press = pli_body_press, sys->settle = pli_body_settle;
+    } else if (b->tool_count) {
+        bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
         if (penalty) sys->add_force = hook_force;
         sys->correct = hook_correct;
@@ -418,13 +451,61 @@ static void integrate(PliBody *b, double dt, PliStepInfo *info)
         if (info->cg_iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
         return;
     }
-    const int wanted = substeps_for(b, dt, &info->needed_substeps);
+    const int wanted = substeps_for(b, dt, b->caution * b->rest_substep, &info->needed_substeps);
     if (!wanted) {
         fail_step(info, PLI_BAD_ARGUMENT, PLI_STEP_TOO_MANY_SUBSTEPS);
         return;
     }
     pli_body_update_filter(b, dt / wanted);
     info->substeps = pli_explicit_step(&b->system, dt, wanted);
+}
+
+// Explicit: what strain allows now, and has allowed lately.
+static void be_cautious(PliBody *b, double dt)
+{
+    if (b->def.integrator == PLI_IMPLICIT) return;
+    if (b->rest_revision != b->revision) b->rest_substep = longest_substep(b, NULL), b->rest_revision = b->revision;
+    const double strained = isfinite(b->rest_substep) ? longest_substep(b, b->live.x) / b->rest_substep : 1.0;
+    b->caution = fmin(fmin(strained, 1.0), b->caution * exp(dt / CAUTION_TIME));
+}
+
+// The step that was just made asks to be made again with shorter substeps: it failed, or it strained the body so much that they
+// were too long in the end.
+static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
+{
+    if (b->def.integrator == PLI_IMPLICIT || info->substeps == 0) return false;
+    const double used = dt / info->substeps / b->rest_substep;
+    if (info->status != PLI_OK) {
+        if (info->status != PLI_DIVERGED) return false;
+        b->caution = 0.25 * used;
+        return true;
+    }
+    const double now = longest_substep(b, b->live.x) / b->rest_substep;
+    if (!(used > MOST_EXCESS * now)) return false;
+    b->caution = fmax(now, 0.125 * used);
+    return true;
+}
+
+// One attempt from the state the compact points have.
+static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
+{
+    begin_hooks(b, s, dt);
+    integrate(b, dt, info);
+    const PliForceOps *force = b->system.force;
+    info->bad_element = PLI_NONE;
+    if (force->inverted) info->inverted = force->inverted(b->system.force_self, b->live.x, &info->bad_element);
+    if (info->status != PLI_OK) return;
+    const PliStepCause cause = judge(b, &info->bad_dof);
+    if (cause != PLI_STEP_DONE) fail_step(info, PLI_DIVERGED, cause);
+}
+
+static void go_back(PliBody *b)
+{
+    const size_t n = 3 * (size_t)b->system.active_count;
+    memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
+    memcpy(b->live.v, b->live.v_saved, n * sizeof(double));
+    pli_system_spread(&b->system, b->live.x);
+    pli_system_spread(&b->system, b->live.v);
 }
 
 PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
@@ -476,25 +557,22 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     const size_t n = 3 * (size_t)b->system.active_count;
     memcpy(b->live.x_saved, b->live.x, n * sizeof(double));
     memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
-    begin_hooks(b, s, dt);
     const double start = pli_cpu_ms();
-    integrate(b, dt, &info);
+    const double last_drift = b->system.last_drift;
+    be_cautious(b, dt);
+    attempt(b, s, dt, &info);
+    for (int k = 0; k < MOST_RETRIES && asks_again(b, dt, &info); ++k) {
+        go_back(b);
+        b->system.last_drift = last_drift;
+        info = (PliStepInfo){ .bad_element = PLI_NONE, .bad_dof = PLI_NONE, .retries = k + 1 };
+        attempt(b, s, dt, &info);
+    }
+    stats->retries += (uint64_t)info.retries;
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
-    if (b->tool_count) pli_contact_end(b->contact, b->live.v);
-    const PliForceOps *force = b->system.force;
-    if (force->inverted) info.inverted = force->inverted(b->system.force_self, b->live.x, &info.bad_element);
-    if (info.status == PLI_OK) {
-        const PliStepCause cause = judge(b, &info.bad_dof);
-        if (cause != PLI_STEP_DONE) fail_step(&info, PLI_DIVERGED, cause);
-    }
     info.finite = info.status == PLI_OK;
-    if (!info.finite) {
-        memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
-        memcpy(b->live.v, b->live.v_saved, n * sizeof(double));
-        pli_system_spread(&b->system, b->live.x);
-        pli_system_spread(&b->system, b->live.v);
-    }
+    if (b->tool_count) pli_contact_end(b->contact, info.finite);
+    if (!info.finite) go_back(b);
     scatter(b, s);
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));
     b->state = outer;

@@ -79,16 +79,23 @@ struct PliBody {
     double time_in_step;
 
     // forces on single points (body_points.c)
-    PliPointForces points;       ///< as the host gave them last
-    bool points_ready;           ///< they are those at the start of the step
-    bool points_kept;            ///< by pli_body_adapt, for a step from the same state ...
-    double *points_at;           ///< ... which is this: x, v
+    PliPointForces points; ///< as the host gave them last
+    bool points_ready;     ///< they are those at the start of the step
+    bool points_kept;      ///< by pli_body_adapt, for a step from the same state ...
+    bool force_kept;       ///< internal forces as well: kept_f, compact
+    double *points_at;     ///< ... which is this: x, v
+    double *kept_f;
     PliPointForcesFn *points_by; ///< ... asked of
     void *points_user;
     PliIndex tether_capacity, point_reserve; ///< of both: the host's points and those that tools touch; of the host's
     size_t tether_entry_capacity;
+    PliIndex host_tethers; ///< the first of them
     PliIndex *tether_first, *tether_column, *tether_touched;
     double *tether_weight, *tether_matrix, *tether_dense;
+
+    double rest_substep;    ///< s, the longest at rest ...
+    uint64_t rest_revision; ///< ... of this cut
+    double caution;         ///< share of it that strain allows, and has allowed lately
 
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
     PliStats stats;
@@ -112,6 +119,9 @@ void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready onl
 PliStatus pli_body_reserve_tethers(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
 void pli_body_tethers_begin(PliBody *body,
                             double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
+// hooks of an implicit step among tools, see PliSystem
+void pli_body_press(void *self, double *f);
+bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
 void pli_body_points_add(PliBody *body, double h,
                          double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
 void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "body/step_bound.h"
+#include "solver/system.h"
 
 enum { RATES = 8 }; ///< the slowest elements tick every 2^7 substeps
 
@@ -17,7 +19,9 @@ struct PliElasticForce {
     PliIndex tet_count, element_capacity;
     size_t sample_entry_capacity;
     bool has_samples, multirate;
-    double *step;         ///< s, critical step per tetrahedron
+    PliMaterial material;
+    double courant;
+    PliStepBound *bound;  ///< NULL: steps are not explicit
     PliIndex *corner;     ///< shape [element_count, 4], compact numbers, by rate
     PliIndex *element;    ///< live elements by rate, numbers of the scheme
     double *volume;       ///< m3
@@ -25,7 +29,6 @@ struct PliElasticForce {
     PliIndex *sample_dof; ///< compact numbers
     PliIndex element_count, sample_count, first[RATES + 1];
     int rate_count;
-    double critical_step;
     size_t bytes;
 };
 
@@ -45,7 +48,7 @@ void pli_elastic_force_destroy(PliElasticForce *e)
     const size_t elements = e->element_capacity;
     pli_elastic_destroy(e->kernel);
     PLI_FREE(&host, e->own_rest, e->tet_count);
-    PLI_FREE(&host, e->step, e->tet_count);
+    pli_step_bound_destroy(e->bound);
     PLI_FREE(&host, e->corner, 4 * elements);
     PLI_FREE(&host, e->element, elements);
     PLI_FREE(&host, e->volume, elements);
@@ -90,13 +93,18 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
     const size_t elements = st->element_capacity;
     e->kernel = pli_elastic_create(host, &kernel, err);
     if (!e->kernel || make_rest(e, st, err) != PLI_OK) goto fail;
-    e->step = take(e, st->tet_count, sizeof *e->step);
+    if (def->integrator == PLI_SYMPLECTIC) {
+        e->bound = pli_step_bound_create(host, st->dof_count, st->active_capacity + st->slave_capacity);
+        if (!e->bound) goto full;
+        e->bytes += pli_step_bound_bytes(e->bound);
+    }
     e->corner = take(e, 4 * elements, sizeof *e->corner);
     e->element = take(e, elements, sizeof *e->element);
     e->volume = take(e, elements, sizeof *e->volume);
     e->rate = take(e, elements, sizeof *e->rate);
     e->sample_dof = take(e, st->sample_entry_capacity, sizeof *e->sample_dof);
-    if (e->step && e->corner && e->element && e->volume && e->rate && e->sample_dof) return e;
+    if (e->corner && e->element && e->volume && e->rate && e->sample_dof) return e;
+full:
     pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", st->dof_count);
 fail:
     pli_elastic_force_destroy(e);
@@ -107,38 +115,44 @@ static void retune(void *self, const PliBodyDef *def)
 {
     PliElasticForce *e = self;
     e->multirate = def->multirate;
+    if (e->bound) pli_step_bound_forget(e->bound);
+    e->material = def->material;
+    e->courant = def->courant;
     pli_elastic_set_material(e->kernel, &def->material);
-    for (PliIndex i = 0; i < e->tet_count; ++i) e->step[i] = pli_tet_critical_step(&e->tet_rest[i], &def->material);
 }
 
 // ---- the cut -----------------------------------------------------------------------------------------------------------------
 
-// Step of a live element: one that stands for more than its own volume is stiffer by that much.
-static double live_step(const PliElasticForce *f, const PliCut *cut, PliIndex i)
+static PliLiveTets live_tets(const PliElasticForce *e)
 {
-    const PliIndex e = cut->element[i];
-    const double own = f->tet_rest[e].volume;
-    return cut->volume[i] > own ? f->step[e] * sqrt(own / cut->volume[i]) : f->step[e];
+    return (PliLiveTets){ e->element_count, e->corner, e->element, e->volume, e->tet_rest };
+}
+
+// The substep of element i alone, damping included, at a share of its undamped limit.
+static double element_step(const PliElasticForce *e, const PliLiveTets *tets, PliIndex i, double share)
+{
+    const double h = share * pli_step_bound_element(e->bound, tets, i);
+    return isfinite(h) ? pli_damped_step(h, e->material.damping) : INFINITY;
+}
+
+static void place_corners(PliElasticForce *e, const PliLiveView *live)
+{
+    for (PliIndex i = 0; i < e->element_count; ++i) {
+        const PliIndex *t = e->tets + 4 * (size_t)e->element[i];
+        for (int k = 0; k < 4; ++k) e->corner[4 * (size_t)i + k] = live->position[t[k]];
+    }
 }
 
 // An element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
 static void order_by_rate(PliElasticForce *e, const PliCut *cut)
 {
-    const PliIndex count = cut->element_count;
+    const PliIndex count = e->element_count;
+    const PliLiveTets tets = live_tets(e);
     double least = INFINITY;
-    for (PliIndex i = 0; i < count; ++i) least = fmin(least, live_step(e, cut, i));
-    e->critical_step = least;
-    e->element_count = count;
-    e->rate_count = 1;
+    for (PliIndex i = 0; i < count; ++i) least = fmin(least, element_step(e, &tets, i, e->courant));
     memset(e->first, 0, sizeof e->first);
-    if (!e->multirate) { // the order of the cut
-        for (int g = 1; g <= RATES; ++g) e->first[g] = count;
-        if (count) memcpy(e->element, cut->element, count * sizeof *e->element);
-        if (count) memcpy(e->volume, cut->volume, count * sizeof *e->volume);
-        return;
-    }
     for (PliIndex i = 0; i < count; ++i) {
-        const double ratio = live_step(e, cut, i) / least;
+        const double ratio = element_step(e, &tets, i, e->courant) / least;
         PliIndex g = 0;
         while (g + 1 < RATES && ratio >= (double)(2 << g)) ++g;
         e->rate[i] = g;
@@ -157,15 +171,49 @@ static void order_by_rate(PliElasticForce *e, const PliCut *cut)
     }
 }
 
+// Live elements in the order of the cut, or by rate.
+static void list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
+{
+    const PliIndex count = e->element_count = cut->element_count;
+    e->rate_count = 1;
+    e->first[0] = 0;
+    for (int g = 1; g <= RATES; ++g) e->first[g] = count;
+    if (!count) return;
+    memcpy(e->element, cut->element, count * sizeof *e->element);
+    memcpy(e->volume, cut->volume, count * sizeof *e->volume);
+    place_corners(e, live);
+    if (!e->bound) return;
+    const PliLiveTets tets = live_tets(e);
+    pli_step_bound_recut(e->bound, live, &tets, &e->material);
+    if (!e->multirate) return;
+    order_by_rate(e, cut);
+    place_corners(e, live);
+}
+
+static double least_step(const PliElasticForce *e, double share)
+{
+    const PliLiveTets tets = live_tets(e);
+    double least = INFINITY;
+    for (int g = 0; g < e->rate_count; ++g)
+        for (PliIndex i = e->first[g]; i < e->first[g + 1]; ++i)
+            least = fmin(least, ldexp(element_step(e, &tets, i, share), -g));
+    return least;
+}
+
+static double longest_substep(void *self, const double *x, double share)
+{
+    PliElasticForce *e = self;
+    if (!e->bound || !e->element_count) return INFINITY;
+    const PliLiveTets tets = live_tets(e);
+    pli_step_bound_strain(e->bound, &tets, &e->material, x);
+    return least_step(e, share);
+}
+
 static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
 {
     PliElasticForce *e = self;
     const PliIndex points = live->active_count + live->slave_count;
-    order_by_rate(e, cut);
-    for (PliIndex i = 0; i < cut->element_count; ++i) {
-        const PliIndex *t = e->tets + 4 * (size_t)e->element[i];
-        for (int k = 0; k < 4; ++k) e->corner[4 * (size_t)i + k] = live->position[t[k]];
-    }
+    list_elements(e, cut, live);
     PliStatus status = pli_elastic_set_tets(e->kernel, points, cut->element_count, e->corner, e->element, e->tet_rest,
                                             e->volume, NULL);
     e->sample_count = cut->sample_count;
@@ -224,7 +272,6 @@ static void blocks(void *self, PliBlockFn *fn, void *user)
     pli_elastic_element_matrices(((PliElasticForce *)self)->kernel, split_element, &arg);
 }
 
-static double critical_step(void *self) { return ((PliElasticForce *)self)->critical_step; }
 static int rate_count(void *self) { return ((PliElasticForce *)self)->rate_count; }
 
 static void add_force_at_rate(void *self, int rate, const double *x, const double *v, double *f)
@@ -310,7 +357,7 @@ const PliForceOps pli_elastic_force_ops = {
     .add_dforce = add_dforce,
     .blocks = blocks,
     .energy = energy,
-    .critical_step = critical_step,
+    .longest_substep = longest_substep,
     .rate_count = rate_count,
     .add_force_at_rate = add_force_at_rate,
     .element_count = element_count,

@@ -54,16 +54,18 @@ PliStatus pli_live_create(PliBody *b)
     b->full_f = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->external_f = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->points_at = TAKE(b, 6 * (size_t)st->dof_count, double);
+    b->kept_f = TAKE(b, 3 * points, double);
     b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->contact_look = TAKE(b, st->dof_count, uint64_t);
     if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
-    const void *all[] = { l->dof,     l->position,   l->slave_first, l->slave_column, l->slave_weight,
-                          l->held,    l->held_x,     l->held_v,      l->mass,         l->inv_mass,
-                          l->load,    l->fixed,      l->mass_first,  l->mass_column,  l->mass_value,
-                          l->x,       l->v,          l->f,           l->f_ext,        l->x_saved,
-                          l->v_saved, l->x_tangent,  b->is_fixed,    b->fixed_dof,    b->astray,
-                          b->fixed_x, b->fixed_v,    b->held,        b->full_x,       b->full_v,
-                          b->full_f,  b->external_f, b->points_at,   b->contact_x,    b->contact_look };
+    const void *all[] = { l->dof,         l->position,   l->slave_first, l->slave_column, l->slave_weight,
+                          l->held,        l->held_x,     l->held_v,      l->mass,         l->inv_mass,
+                          l->load,        l->fixed,      l->mass_first,  l->mass_column,  l->mass_value,
+                          l->x,           l->v,          l->f,           l->f_ext,        l->x_saved,
+                          l->v_saved,     l->x_tangent,  b->is_fixed,    b->fixed_dof,    b->astray,
+                          b->fixed_x,     b->fixed_v,    b->held,        b->full_x,       b->full_v,
+                          b->full_f,      b->external_f, b->points_at,   b->kept_f,       b->contact_x,
+                          b->contact_look };
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
     if (b->def.integrator == PLI_IMPLICIT && !b->work) return PLI_OUT_OF_MEMORY;
@@ -110,6 +112,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->full_f, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->external_f, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->points_at, 6 * (size_t)st->dof_count);
+    PLI_FREE(h, b->kept_f, 3 * points);
     PLI_FREE(h, b->contact_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->contact_look, st->dof_count);
     PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points));
@@ -124,6 +127,7 @@ static void copy_mass(PliBody *b, const PliCut *cut)
         l->fixed[i] = b->is_fixed[cut->active[i]] || (cut->driven && cut->driven[i]);
         l->inv_mass[i] = l->fixed[i] ? 0.0 : 1.0 / cut->mass[i];
     }
+    b->system.impulse = cut->driven ? cut->driven_impulse : NULL;
     if (!cut->mass_first) return;
     const PliIndex entries = cut->mass_first[cut->active_count];
     memcpy(l->mass_first, cut->mass_first, ((size_t)cut->active_count + 1) * sizeof *l->mass_first);
@@ -217,6 +221,7 @@ void pli_body_recut(PliBody *b)
     s->mass_first = cut.mass_first ? l->mass_first : NULL;
     s->mass_column = l->mass_column, s->mass_value = l->mass_value;
     s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
+    s->force_ready = b->force_kept = false; // what was evaluated belongs to the old numbers
     recut_forces(b, &cut);
     b->revision++;
     b->stats.active = cut.active_count;

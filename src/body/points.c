@@ -89,14 +89,30 @@ static bool keep_tether(PliBody *b, PliIndex touched, const double matrix[6])
 static void tethers_of_tools(PliBody *b)
 {
     PliContact *c = b->contact;
+    b->system.tether_count = b->host_tethers;
     for (PliIndex i = 0; i < c->count; ++i) {
         double matrix[6];
-        if (!pli_contact_press(c, i, b->live.x, b->live.v, matrix)) continue;
+        if (!pli_contact_tether(c, i, matrix)) continue;
         PliIndex touched = 0;
         for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k)
             touched = accumulate(b, touched, c->column[k], c->weight[k]);
-        if (!keep_tether(b, touched, matrix)) c->touching[i] = 0; // explicit, it would throw the body
+        if (!keep_tether(b, touched, matrix)) pli_contact_bar(c, i);
     }
+}
+
+void pli_body_press(void *self, double *f)
+{
+    PliBody *b = self;
+    pli_contact_add_pressing(b->contact, f);
+}
+
+bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
+{
+    PliBody *b = self;
+    const PliSettled settled = pli_contact_settle(b->contact, dv, solved);
+    *matrix = settled == PLI_SETTLE_MATRIX;
+    if (*matrix) tethers_of_tools(b);
+    return settled == PLI_SETTLED;
 }
 
 static void tethers_of_points(PliBody *b, const PliPointForces *p, double dt)
@@ -126,9 +142,12 @@ static void ask_points(PliBody *b, const double *x, const double *v)
 void pli_body_points_keep(PliBody *b, const PliState *s)
 {
     const size_t n = 3 * (size_t)b->statics.dof_count;
+    const size_t live = 3 * (size_t)(b->system.active_count + b->system.slave_count);
     b->points_kept = b->points_ready;
-    b->points_ready = false;
-    if (!b->points_kept) return;
+    b->force_kept = b->system.force_ready;
+    b->points_ready = b->system.force_ready = false;
+    if (b->force_kept) memcpy(b->kept_f, b->live.f, live * sizeof *b->kept_f);
+    if (!b->points_kept && !b->force_kept) return;
     memcpy(b->points_at, s->x, n * sizeof *s->x);
     memcpy(b->points_at + n, s->v, n * sizeof *s->v);
     b->points_by = s->points, b->points_user = s->points_user;
@@ -137,10 +156,14 @@ void pli_body_points_keep(PliBody *b, const PliState *s)
 void pli_body_points_recall(PliBody *b, const PliState *s)
 {
     const size_t n = 3 * (size_t)b->statics.dof_count;
-    if (b->points_kept && s->points == b->points_by && s->points_user == b->points_user &&
-        memcmp(b->points_at, s->x, n * sizeof *s->x) == 0 && memcmp(b->points_at + n, s->v, n * sizeof *s->v) == 0)
-        b->points_ready = true;
-    b->points_kept = false;
+    const bool same = (b->points_kept || b->force_kept) && memcmp(b->points_at, s->x, n * sizeof *s->x) == 0 &&
+                      memcmp(b->points_at + n, s->v, n * sizeof *s->v) == 0;
+    if (same && b->points_kept && s->points == b->points_by && s->points_user == b->points_user) b->points_ready = true;
+    if (same && b->force_kept) {
+        memcpy(b->live.f, b->kept_f, 3 * (size_t)(b->system.active_count + b->system.slave_count) * sizeof *b->kept_f);
+        b->system.force_ready = true;
+    }
+    b->points_kept = b->force_kept = false;
 }
 
 void pli_body_tethers_begin(PliBody *b, double dt)
@@ -150,9 +173,13 @@ void pli_body_tethers_begin(PliBody *b, double dt)
     if (b->state->points && !b->points_ready) ask_points(b, b->full_x, b->full_v);
     if (b->def.integrator != PLI_IMPLICIT || !b->tether_first) return;
     b->tether_first[0] = 0;
-    if (b->tool_count) tethers_of_tools(b);
     if (b->state->points)
         for (const PliPointForces *p = &b->points; p; p = p->next) tethers_of_points(b, p, dt);
+    b->host_tethers = sys->tether_count;
+    if (b->tool_count) {
+        pli_contact_predict(b->contact, b->live.x, b->live.v);
+        tethers_of_tools(b);
+    }
     sys->tether_first = b->tether_first, sys->tether_column = b->tether_column;
     sys->tether_weight = b->tether_weight, sys->tether_matrix = b->tether_matrix;
 }

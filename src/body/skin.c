@@ -60,6 +60,7 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
             return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the contact of %u skin points",
                               b->skin->point_count);
     }
+    if (b->contact && count != b->tool_count) pli_contact_forget(b->contact);
     b->tools = tools;
     b->tool_count = count;
     b->looks = 0; // other tools: every point has to be looked at again
@@ -217,6 +218,11 @@ static double moved_since_last_look(PliBody *b)
     return most + tools;
 }
 
+static double compression_modulus(const PliMaterial *m)
+{
+    return m->young * (1.0 - m->poisson) / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
+}
+
 // Points that a tool may reach during the step: its present distance against what both can move, with a margin. A point whose
 // distance was larger than all that has moved since then need not be looked at.
 void pli_body_contact_begin(PliBody *b, double dt)
@@ -227,8 +233,9 @@ void pli_body_contact_begin(PliBody *b, double dt)
     c->tool_count = b->tool_count;
     skin->in_use = true;
     c->implicit = b->def.integrator == PLI_IMPLICIT;
-    // pressure that dents the material by a fiftieth of the body: stiff against it
-    c->stiffness = c->implicit ? 50.0 * b->def.material.young / b->size : 0.0;
+    c->modulus = compression_modulus(&b->def.material);
+    c->size = b->size;
+    c->drag = b->def.mass_damping;
     pli_contact_begin(c, b->live.inv_mass, dt);
     if (!b->ops->transfer_rows) (void)pli_body_skin_rows(b);
     double fastest = 0.0, reach[PLI_TOOL_MAX], longest = 0.0;
@@ -267,6 +274,26 @@ void pli_body_contact_begin(PliBody *b, double dt)
     memcpy(b->tool_last, b->tools, (size_t)b->tool_count * sizeof *b->tools);
 }
 
+/// The force of tool t on skin point i at p with velocity u, as far as it is known before the step. @return false: none
+static bool foresee_press(const PliBody *b, PliIndex i, int t, const double p[3], const double u[3], double dt,
+                          double force[3])
+{
+    const PliTool *tool = &b->tools[t];
+    const bool implicit = b->contact && b->def.integrator == PLI_IMPLICIT;
+    double n[3], rate[3];
+    const double gap = pli_tool_distance(tool, 0.0, p, n);
+    v3_sub(rate, u, tool->velocity);
+    const double end = implicit ? gap + dt * v3_dot(rate, n) : gap; // one that comes presses at the end of the step
+    const PliGrip *grip = implicit ? pli_contact_grip(b->contact, i, t) : NULL;
+    if (gap >= 0.0 && end >= 0.0 && !grip) return false;
+    // what comes dents the material by a fiftieth of the body, until a step has told
+    const double stiffness = tool->stiffness > 0.0 ? tool->stiffness : 50.0 * b->def.material.young / b->size;
+    double pressure = stiffness * b->skin->area[i] * fmax(0.0, gap < 0.0 ? -gap : -end);
+    if (grip && tool->stiffness == 0.0) pressure = grip->pressure + stiffness * b->skin->area[i] * fmax(0.0, -end);
+    for (int c = 0; c < 3; ++c) force[c] = pressure * n[c] + (grip ? grip->friction[c] : 0.0);
+    return true;
+}
+
 // Outside forces on the finest level, for schemes that judge coefficients that are passive now: the host's, and the pressure of
 // the tools as an implicit step applies it.
 void pli_body_add_external_forces(PliBody *b, const double *x, const double *v, double dt, double *f)
@@ -283,29 +310,15 @@ void pli_body_add_external_forces(PliBody *b, const double *x, const double *v, 
     if (s && s->points) pli_body_points_judge(b, x, v, f);
     if (!b->tool_count || !b->skin) return;
     const PliRows base = pli_transfer_rows(b->skin->base);
-    const bool implicit = b->contact && b->def.integrator == PLI_IMPLICIT;
     for (PliIndex i = 0; i < base.out_count; ++i) {
-        double p[3], u[3] = { 0.0, 0.0, 0.0 };
+        double p[3], u[3] = { 0.0, 0.0, 0.0 }, force[3];
         v3_copy(p, b->skin->offset + 3 * (size_t)i);
         for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k) {
             v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
             v3_madd(u, base.weight[k], v + 3 * (size_t)base.column[k]);
         }
         for (int t = 0; t < b->tool_count; ++t) {
-            double n[3], rate[3];
-            const double gap = pli_tool_distance(&b->tools[t], 0.0, p, n);
-            v3_sub(rate, u, b->tools[t].velocity);
-            const double end =
-                implicit ? gap + dt * v3_dot(rate, n) : gap; // one that comes presses at the end of the step
-            if (gap >= 0.0 && end >= 0.0) continue;
-            const double stiffness =
-                b->tools[t].stiffness > 0.0 ? b->tools[t].stiffness : 50.0 * b->def.material.young / b->size;
-            const double depth = gap < 0.0 ? -gap : -end;
-            double force[3];
-            for (int c = 0; c < 3; ++c) force[c] = stiffness * b->skin->area[i] * depth * n[c];
-            if (implicit)
-                pli_contact_friction(b->contact, i, &b->tools[t], t, p, n, gap, b->skin->area[i],
-                                     force); // or what leans on it never rests
+            if (!foresee_press(b, i, t, p, u, dt, force)) continue;
             for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k)
                 v3_madd(f + 3 * (size_t)base.column[k], base.weight[k], force);
         }

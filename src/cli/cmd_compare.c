@@ -10,6 +10,7 @@
 #include "output/progress.h"
 #include "output/machine.h"
 #include "output/table.h"
+#include "host/compare/family.h"
 #include "host/compare/scene.h"
 #include "host/report/report.h"
 
@@ -19,7 +20,7 @@ typedef struct Options {
     const char *scene[MAX_SCENES], *sweep[MAX_SWEEPS], *schemes, *out, *json;
     PliWords scenes, sweeps;
     int repeat, steps, threads;
-    bool quiet;
+    bool quiet, no_cache;
     PliSceneOptions scene_options;
 } Options;
 
@@ -66,6 +67,16 @@ static void cell_number(PliTable *t, double value, const char *format)
     pli_table_cell(t, "%s", text);
 }
 
+/// "2.3x", or ">2.3x" where that is a bound.
+static void cell_gain(PliTable *t, const PliRival *r)
+{
+    static const char *const sign[] = { "", ">", "<" };
+    if (isfinite(r->gain))
+        pli_table_cell(t, "%s%.3gx", sign[r->cost_bound], r->gain);
+    else
+        pli_table_cell(t, "-");
+}
+
 static void add_row(PliTable *t, const PliOutcome *o)
 {
     const bool ran = o->verdict == PLI_FINISHED;
@@ -80,7 +91,7 @@ static void add_row(PliTable *t, const PliOutcome *o)
     }
     if (!ran) {
         pli_table_cell(t, "%s", pli_verdict_name(o->verdict));
-        for (int k = 0; k < 7; ++k) pli_table_cell(t, "-");
+        for (int k = 0; k < 9; ++k) pli_table_cell(t, "-");
         return;
     }
     pli_table_cell(t, "%.0f", o->dofs_mean);
@@ -92,6 +103,8 @@ static void add_row(PliTable *t, const PliOutcome *o)
                    : o->speedup < 100.0 ? 1
                                         : 0,
                    o->speedup, o->on_front && !o->is_reference ? " *" : "");
+    cell_gain(t, &o->rival);
+    cell_gain(t, &o->force_rival);
     cell_percent(t, o->pop_max);
     cell_number(t, o->energy_drift, "%.2g");
     cell_number(t, o->momentum_drift, "%.2g");
@@ -100,10 +113,11 @@ static void add_row(PliTable *t, const PliOutcome *o)
 static bool print_result(const Result *r)
 {
     const PliComparison *c = r->comparison;
-    const char *const heading[] = { "body", "scheme",  "error", "max",      "near tool", "tool force", "DOFs",
-                                    "of",   "ms/step", "p99",   "speed-up", "pop",       "energy",     "momentum" };
+    const char *const heading[] = { "body",       "scheme", "error",   "max",     "near tool", "tool force",
+                                    "DOFs",       "of",     "ms/step", "p99",     "speed-up",  "gain",
+                                    "force gain", "pop",    "energy",  "momentum" };
     PliTable t;
-    pli_table_begin(&t, "llrrrrrrrrrrrr", heading);
+    pli_table_begin(&t, "llrrrrrrrrrrrrrr", heading);
     for (int k = 0; k < c->count; ++k) add_row(&t, &c->outcome[k]);
     printf("%s: %u steps of %g s, %u surface points, largest displacement %.4g mm\n\n", r->contest->title, c->steps,
            c->dt, c->point_count, 1e3 * c->largest_displacement);
@@ -119,11 +133,36 @@ static bool print_result(const Result *r)
         if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }
-    printf("Errors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
+    char text[600];
+    bool ranked = false;
+    for (int k = 0; k < c->count; ++k) {
+        pli_family_sentence(c, &c->outcome[k], text, sizeof text);
+        if (text[0]) puts(text);
+        ranked = ranked || text[0];
+    }
+    pli_family_summary(c, text, sizeof text);
+    if (text[0]) puts(text);
+    printf("%sErrors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
            "ms: %s; whole runs took %.2f to %.2f of their median%s.\n",
+           ranked ? "\ngain: cost of a uniform body of equal error over the body's own cost.\n" : "",
            c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
            busy > 1.25 ? "; other work was running on this machine" : "");
+    if (c->outcome[c->reference].recorded[0])
+        printf("The reference was recorded on %s, its times too; --no-cache runs it again.\n",
+               c->outcome[c->reference].recorded);
     return good;
+}
+
+static void json_rival(PliJson *j, const char *name, const PliRival *r)
+{
+    pli_json_begin_object(j, name);
+    pli_json_number(j, "gain", r->gain);
+    pli_json_number(j, "cost_at_equal_error", r->cost);
+    pli_json_string(j, "cost_bound", pli_bound_name(r->cost_bound));
+    pli_json_number(j, "error_at_equal_cost", r->error);
+    pli_json_string(j, "error_bound", pli_bound_name(r->error_bound));
+    pli_json_string(j, "verdict", isfinite(r->gain) ? pli_rival_verdict(r) : NULL);
+    pli_json_end(j);
 }
 
 /// NaN becomes null: a figure that has no meaning here, or a body that did not finish.
@@ -165,6 +204,7 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_number(j, "ms_total", ran ? o->total_ms : none);
     pli_json_integer(j, "timed_runs", ran ? o->timed_runs : 0);
     pli_json_bool(j, "timed_while_measuring", o->timed_with_evidence);
+    pli_json_string(j, "recorded", o->recorded[0] ? o->recorded : NULL);
     pli_json_number(j, "run_low", ran ? o->run_low : none);
     pli_json_number(j, "run_high", ran ? o->run_high : none);
     pli_json_number(j, "wall_over_cpu", ran ? o->busy : none);
@@ -174,6 +214,9 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_integer(j, "bytes", (int64_t)o->bytes);
     pli_json_bool(j, "repeatable", o->repeatable);
     pli_json_bool(j, "on_front", o->on_front);
+    pli_json_bool(j, "uniform", o->uniform);
+    json_rival(j, "rival", &o->rival);
+    json_rival(j, "force_rival", &o->force_rival);
     pli_json_end(j);
 }
 
@@ -199,6 +242,9 @@ static PliStatus write_json(const char *path, const Result *result, int count, c
         pli_json_number(&j, "energy_scale", c->energy_scale);
         pli_json_number(&j, "force_scale", c->force_scale);
         pli_json_integer(&j, "surface_points", c->point_count);
+        char verdict[600];
+        pli_family_summary(c, verdict, sizeof verdict);
+        pli_json_string(&j, "verdict", verdict[0] ? verdict : NULL);
         pli_json_end(&j);
     }
     pli_json_end(&j);
@@ -321,6 +367,8 @@ static PliStatus run_scene(const Options *o, const PliHost *host, const char *pa
     def.steps = (PliIndex)o->steps;
     def.repeat = o->repeat;
     def.wall_clock = o->threads > 1;
+    char cache[1024];
+    if (!o->no_cache && pli_cache_folder(cache, sizeof cache)) def.cache = cache;
     if (!o->quiet) def.progress = show_progress;
     r->comparison = pli_contest_compare(r->contest, &def, err);
     if (!o->quiet) pli_progress(0, 0, NULL);
@@ -396,6 +444,8 @@ int pli_cmd_compare(int argc, char **argv)
         { "json", 0, "FILE", "JSON there too; - writes only JSON, to standard output", PLI_OPTION_TEXT, &o.json,
           .needs = "a file, or - for standard output" },
         PLI_OPTION_DATA_PATH(*so),
+        { "no-cache", 0, NULL, "run the reference again, and keep no recording of it", PLI_OPTION_FLAG,
+          .value = &o.no_cache },
         { "quiet", 'q', NULL, "no progress, no table", PLI_OPTION_FLAG, .value = &o.quiet },
     };
     const PliCommandLine line = {

@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/timer.h"
 #include "cli/cli.h"
+#include "output/interrupt.h"
 #include "output/json.h"
 #include "output/progress.h"
 #include "output/machine.h"
@@ -10,7 +11,6 @@
 #include "host/graph/simulation.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,29 +23,12 @@ typedef struct Options {
     PliSceneOptions scene_options;
 } Options;
 
-// Ctrl-C, or a request to end: the step is finished, and what there is gets written. A second one ends the program at once.
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-}
-
-static void listen_for_interrupts(void)
-{
-    struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static PliStatus run_steps(PliScene *scene, const Options *o, PliRecord *record, PliError *err)
 {
     PliStatus status = pli_scene_start(scene, err);
     if (!status) status = pli_record_state(record, 0.0, err);
     double shown = pli_wall_ms();
-    for (int i = 0; i < o->steps && !status && !interrupted; ++i) {
+    for (int i = 0; i < o->steps && !status && !pli_interrupted(); ++i) {
         double before = pli_wall_ms();
         status = pli_scene_step(scene, err);
         double after = pli_wall_ms();
@@ -75,7 +58,7 @@ static PliStatus write_summary(const PliScene *scene, const Options *o, const Pl
     pli_json_integer(&j, "schema", 1);
     pli_json_string(&j, "scene", scene->path);
     pli_json_string(&j, "fidelity", scene->degraded ? "degraded" : "full");
-    pli_json_string(&j, "result", status ? "failed" : interrupted ? "interrupted" : "done");
+    pli_json_string(&j, "result", status ? "failed" : pli_interrupted() ? "interrupted" : "done");
     pli_json_string(&j, "error", status ? why->text : NULL);
     pli_json_integer(&j, "steps", (int64_t)scene->step);
     pli_json_number(&j, "dt", scene->dt);
@@ -123,10 +106,10 @@ static int run_scene(PliScene *scene, const Options *o)
     PliRecordDef def = { .directory = o->out, .every = o->every };
     PliRecord *record = pli_record_create(scene, &def, &err);
     if (!record) return pli_cli_report("run", &err);
-    listen_for_interrupts();
+    pli_interrupt_listen();
     PliStatus status = run_steps(scene, o, record, &err);
     int code = status ? pli_cli_report("run", &err) : PLI_EXIT_OK;
-    if (interrupted && !status) {
+    if (pli_interrupted() && !status) {
         pli_cli_refuse("run", "ended by a signal after %llu of %d steps; what there is was written",
                        (unsigned long long)scene->step, o->steps);
         code = PLI_EXIT_INTERRUPTED;

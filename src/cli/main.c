@@ -14,6 +14,7 @@
 static const PliCommand commands[] = {
     { "run", "run a SOFA scene in the embedded host", pli_cmd_run },
     { "mesh", "make tetrahedral levels of detail from a closed surface", pli_cmd_mesh },
+    { "new", "make a comparison of all schemes from a closed surface", pli_cmd_new },
     { "compare", "run every body of a scene alone and say how far off each is and what it costs", pli_cmd_compare },
     { "check", "say what in a scene the embedded host cannot do", pli_cmd_check },
     { "list", "print the components the embedded host knows", pli_cmd_list },

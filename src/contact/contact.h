@@ -2,19 +2,44 @@
 #ifndef PLI_CONTACT_H
 #define PLI_CONTACT_H
 
-// Rigid tools against skin points, evaluated inside every substep on the few points near a tool.
-// Default: a constraint. A point inside a tool is moved out over the substeps of a step (Debunne 2001, section 4.2), with
-// 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool. Points of a fine skin
-// share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back when
-// others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).
-// With a stiffness: a pressure proportional to depth (penalty), for comparison and for implicit steps. An implicit step takes the
-// pressure at its end: a point presses when it is inside, or would be at the end with the velocity it has. Points that only press
-// once they are inside are given the energy of their depth for nothing; points that do not press where their velocity would lift
-// them out, but gravity does not, are pressed in every other step with twice the weight. Friction
-// is a spring along the surface, as stiff as the pressure, to where the point took hold; it slides at Coulomb's force with the
-// pressure at the start of the step. Rejected: a damper, under which nothing that leans on friction is ever at rest.
+// Rigid tools against skin points. Contact is a constraint in both kinds of steps.
+// Explicit (contact.c), inside every substep: a point inside a tool is moved out over the substeps of a step (Debunne 2001, section
+// 4.2), with 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool. Points of a
+// fine skin share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back
+// when others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).
+// Implicit (press.c), around the linear solve of the step: no point is inside at the end of the step, by multipliers that are kept
+// from step to step (augmented Lagrangian).
+// With a stiffness a tool is no constraint but a pressure proportional to depth (penalty), for comparison.
 
 #include <pliant/body.h>
+
+/// A candidate in an implicit step.
+typedef struct PliPress {
+    double normal[3]; ///< out of the tool
+    double start[3];  ///< m/s, against the tool, when the step begins
+    double end; ///< m, distance at the end of the step if that velocity stays, less what need not be corrected yet
+    double stiffness; ///< N/m, how steeply the force grows around the multiplier
+    double share,
+        next_share; ///< of the friction that sticking would need: 1 sticks, less slides; what its end asks for
+    double pressure, friction[3]; ///< N, multipliers: the force if the point neither comes nor slips
+    double force[3];              ///< N, that the last solve took as acting at the end of the step
+    double law[4];                ///< N, pressure and friction that its end asks for
+    bool is_constraint;           ///< multipliers follow the force; else they stay (pressure 0)
+    bool is_pressing, is_barred;  ///< barred: there is no room for it in the matrix
+} PliPress;
+
+/// What pressed at the end of a step.
+typedef struct PliGrip {
+    PliIndex point;
+    int tool;
+    double pressure, friction[3]; ///< N
+} PliGrip;
+
+typedef enum PliSettled {
+    PLI_SETTLED,       ///< force and motion agree
+    PLI_SETTLE_LOAD,   ///< forces changed, the matrix did not
+    PLI_SETTLE_MATRIX, ///< what presses, or slides, is another set
+} PliSettled;
 
 typedef struct PliContact {
     PliHost host;
@@ -29,22 +54,24 @@ typedef struct PliContact {
     double *compliance; ///< sum w^2 / m, 1/kg
     double *offset;     ///< m, fading skin offset of the candidate
     double *area;       ///< m2
-    uint8_t *touching;  ///< implicit: presses in this step
-    double *
-        law; ///< implicit, shape [count, PLI_CONTACT_LAW]: force at the end with the velocity of the start, normal, velocity
-             ///< against the tool, N/m along the normal and along the surface
-    double *hold;   ///< implicit, per skin point: where it took hold, from the position of the tool
-    uint64_t *held; ///< per skin point: 8 times the step it last held in, plus the number of the tool
-    uint64_t step;
+    PliPress *press;    ///< implicit
+    PliGrip *grip;      ///< implicit: what pressed at the end of the last step, ascending by point and tool
+    PliIndex grip_count;
     double *given;   ///< kg m/s, shape [count, 4]: normal impulse of this substep, and the friction impulse as a vector
+    double *plane;   ///< explicit, shape [count, 4]: normal and offset of what a point must not pass in this substep
     double *allowed; ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
     double impulse[3 * 8];  ///< N s, per tool, over the step
     const double *inv_mass; ///< per active position
-    double stiffness;       ///< N/m3 where a tool gives none and constraints are impossible (implicit)
+    double drag;            ///< 1/s, mass damping of the body
     bool implicit;
+    double modulus; ///< Pa, implicit: resistance of the material against compression
+    double size;    ///< m, of the body
+    double stiffer; ///< implicit: tethers against the body around their point
+    int rounds;     ///< implicit: that were judged in this step
+    double carried; ///< N, implicit: by tethers in the last round, 0: it cannot be compared with the next
     double dt;
 } PliContact;
-enum { PLI_TOOL_MAX = 8, PLI_CONTACT_LAW = 11 };
+enum { PLI_TOOL_MAX = 8 };
 
 PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity);
 void pli_contact_destroy(PliContact *c);
@@ -59,13 +86,25 @@ bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *co
 // hooks for PliSystem; self is the PliContact
 void pli_contact_add_force(void *self, double t, double h, const double *x, const double *v, double *f);
 void pli_contact_correct(void *self, double t, double h, double *x, double *v);
-/// Implicit: whether candidate i presses in the step from x and v, and its h^2 stiffness + h damping, xx yy zz yz xz xy.
-bool pli_contact_press(PliContact *c, PliIndex i, const double *x, const double *v, double matrix[6]);
-/// Implicit: adds the friction on a skin point that held in the last step and is `gap` < 0 inside tool t, number
-/// `tool`, where it is now.
-void pli_contact_friction(const PliContact *c, PliIndex point, const PliTool *t, int tool, const double p[3],
-                          const double n[3], double gap, double area, double force[3]);
-void pli_contact_end(PliContact *c,
-                     const double *v); ///< writes the mean reaction to the tools; v at the end of the step
+/// Writes the mean reaction to the tools; `done`: the step was, and what pressed is remembered.
+void pli_contact_end(PliContact *c, bool done);
+void pli_contact_forget(PliContact *c); ///< what pressed: the body is elsewhere
+
+// implicit; x and v of the start, dv of the step, per active position
+void pli_contact_predict(PliContact *c, const double *x, const double *v);
+/// Whether candidate i presses, and its h^2 stiffness, xx yy zz yz xz xy.
+bool pli_contact_tether(const PliContact *c, PliIndex i, double matrix[6]);
+void pli_contact_bar(PliContact *c, PliIndex i); ///< there is no room for its tether
+/// f += forces at the end of the step with the velocity of its start.
+void pli_contact_add_pressing(const PliContact *c, double *f);
+/// Whether dv, the solution with those tethers and forces (`solved`: a good one), is contact; if not they are others now, and it is
+/// to be solved again.
+PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved);
+const PliGrip *pli_contact_grip(const PliContact *c, PliIndex point, int tool); ///< of the last step, or NULL
+void pli_contact_book(PliContact *c); ///< what the last solve applied goes to the tools
+
+// shared
+void pli_contact_point(const PliContact *c, PliIndex i, const double *x, double p[3]);
+void pli_contact_velocity(const PliContact *c, PliIndex i, const double *v, double u[3]); ///< against the tool
 
 #endif

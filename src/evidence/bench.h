@@ -34,6 +34,7 @@ void pli_bench_report(PliBench *b, const char *metric, double value, const char 
 /// The running case could not be measured; the command ends with exit code 1.
 void pli_bench_broken(PliBench *b, const char *format, ...) PLI_PRINTF(2, 3);
 
-extern const PliBenchCase pli_bench_kernel_cases[], pli_bench_meshes_cases[];
+extern const PliBenchCase pli_bench_kernel_cases[], pli_bench_meshes_cases[], pli_bench_contact_cases[],
+    pli_bench_pays_cases[];
 
 #endif

@@ -13,7 +13,10 @@
 #include "evidence/assets.h"
 #include "evidence/bench.h"
 #include "evidence/shapes.h"
+#include "host/graph/simulation.h"
+#include "host/scaffold/model_files.h"
 #include "mesher/gmsh.h"
+#include "mesher/make.h"
 #include "output/file.h"
 #include "output/progress.h"
 
@@ -175,19 +178,22 @@ static void judge_set(const Subject *s, int v, const char *folder, Tally *tally)
     for (int l = 0; l < LEVELS; ++l) pli_mesh_destroy(mesh[l]);
 }
 
+static bool make_folder(PliBench *b, char *folder, size_t size)
+{
+    const char *base = getenv("TMPDIR");
+    if (snprintf(folder, size, "%s/pliant_meshes_XXXXXX", base && *base ? base : "/tmp") < (int)size && mkdtemp(folder))
+        return true;
+    pli_bench_broken(b, "no temporary folder can be made");
+    return false;
+}
+
 static void run_any(PliBench *b)
 {
     const PliHost host = pli_host_default();
     PliError err = { 0 };
     Tally tally = { 0 };
-    const char *base = getenv("TMPDIR");
     char folder[1000];
-    if (snprintf(folder, sizeof folder, "%s/pliant_meshes_XXXXXX", base && *base ? base : "/tmp") >=
-            (int)sizeof folder ||
-        !mkdtemp(folder)) {
-        pli_bench_broken(b, "no temporary folder can be made");
-        return;
-    }
+    if (!make_folder(b, folder, sizeof folder)) return;
     PliStatus status = pli_gmsh_find(&err);
     for (int s = 0; s < SUBJECTS && status == PLI_OK; ++s) {
         pli_progress(s, SUBJECTS, subjects[s].name);
@@ -205,8 +211,118 @@ static void run_any(PliBench *b)
     pli_bench_report(b, "repaired", tally.sets ? (double)tally.repaired / tally.sets : NAN, "");
 }
 
+// ---- our own mesher -----------------------------------------------------------------------------------------------------------
+
+enum { FREE_STEPS = 20 };
+static const Subject bodies[] = {
+    { .name = "seal", .asset = "frames/seal.obj" },
+    { .name = "branches", .asset = "frames/branches.obj" },
+    { .name = "liver", .asset = "meshes/liver_surface.obj" },
+    { .name = "plate", .shape = PLI_SHAPE_PLATE, .triangles = 3000 },
+    { .name = "handle", .shape = PLI_SHAPE_HANDLE, .triangles = 3000 },
+    { .name = "arms", .shape = PLI_SHAPE_BRANCHED, .triangles = 6000 },
+    { .name = "bumpy", .shape = PLI_SHAPE_BUMPY, .triangles = 200000 },
+};
+enum { BODIES = sizeof bodies / sizeof *bodies };
+
+typedef struct Score {
+    PliIndex made, lattice, scenes, ran, levels;
+    double steps; ///< explicit steps that slivers cost, of the worst level
+} Score;
+
+static bool scene_runs(const char *folder, const char *scheme, PliError *err)
+{
+    char path[1200];
+    const PliHost host = pli_host_default();
+    const PliSceneDef def = pli_scene_default();
+    PliStatus status;
+    snprintf(path, sizeof path, "%s/%s.scn", folder, scheme);
+    PliScene *scene = pli_scene_load(&host, path, &def, &status);
+    if (scene && status != PLI_OK) {
+        const char *why = "it cannot be read";
+        for (size_t k = 0; k < scene->report.count; ++k)
+            if (scene->report.finding[k].severity > PLI_WARNING) why = scene->report.finding[k].text;
+        pli_refuse(err, status, "%s", why);
+    }
+    if (scene && status == PLI_OK) status = pli_scene_start(scene, err);
+    for (int k = 0; scene && k < FREE_STEPS && status == PLI_OK; ++k) status = pli_scene_step(scene, err);
+    const bool ran = scene && status == PLI_OK;
+    pli_scene_destroy(scene);
+    return ran;
+}
+
+static void remove_body(const char *folder, int levels)
+{
+    char path[1200];
+    for (int l = 0; l < levels; ++l) {
+        snprintf(path, sizeof path, "%s/level_%d.msh", folder, l);
+        remove(path);
+    }
+    snprintf(path, sizeof path, "%s/surface.obj", folder);
+    remove(path);
+    for (int k = 0; k < pli_scheme_count(); ++k) {
+        snprintf(path, sizeof path, "%s/%s.scn", folder, pli_scheme_at(k)->name);
+        remove(path);
+    }
+}
+
+static PliStatus judge_body(const Subject *s, const char *folder, Score *score, PliError *err)
+{
+    const PliHost host = pli_host_default();
+    const PliMesherDef def = pli_mesher_default();
+    PliSurfaceFacts facts;
+    PliModelFiles files;
+    PliMade made = { 0 };
+    PliMesh *raw = surface_of(&host, s, err), *surface = raw ? pli_surface_clean(&host, raw, &facts, err) : NULL;
+    PliStatus status = surface ? pli_mesher_make(&host, surface, &def, folder, &made, err) : err->status;
+    if (status == PLI_OK) status = pli_free_scenes_write(&host, folder, surface, &made, &files, err);
+    score->made += status == PLI_OK;
+    for (int l = 0; status == PLI_OK && l < made.levels; ++l) {
+        score->levels++;
+        score->lattice += made.method[l] == PLI_MADE_BY_LATTICE;
+        score->steps = fmax(score->steps, pli_quality_cost(&made.quality[l]));
+    }
+    for (int k = 0; k < pli_scheme_count(); ++k) {
+        const PliSchemeInfo *scheme = pli_scheme_at(k);
+        if (!pli_model_takes_files(scheme)) continue;
+        score->scenes++;
+        PliError why = *err;
+        const bool ran = status == PLI_OK && scene_runs(folder, scheme->name, &why);
+        score->ran += ran;
+        if (!ran) fprintf(stderr, "meshes.surfaces: %s, %s: %s\n", s->name, scheme->name, why.text);
+    }
+    remove_body(folder, made.levels);
+    pli_made_free(&made);
+    pli_mesh_destroy(surface);
+    pli_mesh_destroy(raw);
+    return status == PLI_BAD_FILE ? status : PLI_OK; // no gmsh: no sense in going on
+}
+
+static void run_surfaces(PliBench *b)
+{
+    PliError err = { 0 };
+    Score score = { 0 };
+    char folder[1000];
+    if (!make_folder(b, folder, sizeof folder)) return;
+    PliStatus status = PLI_OK;
+    for (int s = 0; s < BODIES && status == PLI_OK; ++s) {
+        pli_progress(s, BODIES, bodies[s].name);
+        status = judge_body(&bodies[s], folder, &score, &err);
+    }
+    rmdir(folder);
+    if (status != PLI_OK) pli_bench_broken(b, "%s", err.text);
+    pli_bench_report(b, "surfaces", BODIES, "");
+    pli_bench_report(b, "made", (double)score.made / BODIES, "");
+    pli_bench_report(b, "schemes_run", score.scenes ? (double)score.ran / score.scenes : NAN, "");
+    pli_bench_report(b, "from_lattice", score.levels ? (double)score.lattice / score.levels : NAN, "");
+    pli_bench_report(b, "sliver_steps", score.steps, "");
+}
+
 const PliBenchCase pli_bench_meshes_cases[] = {
     { "meshes.any", "levels gmsh makes of six surfaces with its ordinary options: how many are taken (minutes)",
       run_any },
+    { "meshes.surfaces",
+      "our own levels of seven surfaces: how many are made, and how many schemes run on them as written",
+      run_surfaces },
     { 0 },
 };

@@ -5,7 +5,12 @@
 #include "scheme/schemes.def"
 #undef PLI_SCHEME
 
-static const PliEvidence common = { .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases } };
+extern const PliVerifyCase pli_verify_contact_cases[];
+
+static const PliEvidence common = {
+    .verify = { pli_verify_contact_cases },
+    .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases, pli_bench_contact_cases, pli_bench_pays_cases },
+};
 static const PliEvidence *const table[] = {
     &common,
 #define PLI_SCHEME(name) &pli_##name##_evidence,

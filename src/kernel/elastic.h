@@ -91,6 +91,9 @@ PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *fi
 /// Von Mises stress of tet i of the list at x, Pa; and the deformation gradient (row-major).
 double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x);
 void pli_tet_gradient(const PliIndex corner[4], const PliTetRest *rest, const double *x, double F[9]);
+double pli_wave_modulus(const PliMaterial *m); ///< Pa, of pressure waves: lambda + 2 mu
+/// How much stiffer than at rest the material is at F, at most; at least 1.
+double pli_stiffening(const PliMaterial *m, const double F[9]);
 /// Largest explicit step of each tet from its smallest altitude and wave speed, s (undamped).
 double pli_tet_critical_step(const PliTetRest *rest, const PliMaterial *m);
 

@@ -42,7 +42,7 @@ static void turn_inside_out(PliMesh *mesh)
 
 PliMesh *pli_mesh_from_arrays(const PliHost *host, const PliMeshArrays *a, PliMeshKind kind, PliError *err)
 {
-    static const char *const lacking[] = { [PLI_MESH_TETS] = "no tetrahedra",
+    static const char *const lacking[] = { [PLI_MESH_TETS] = "neither tetrahedra nor hexahedra",
                                            [PLI_MESH_SOLID_OR_SURFACE] =
                                                "neither tetrahedra nor a surface of triangles or quads",
                                            [PLI_MESH_LATTICE] = "neither hexahedra nor tetrahedra" };
@@ -51,7 +51,8 @@ PliMesh *pli_mesh_from_arrays(const PliHost *host, const PliMeshArrays *a, PliMe
                            ? PLI_OK
                            : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a mesh of %zu points", a->point_count);
     if (!status && a->point_count) memcpy(mesh->x, a->position, 3 * a->point_count * sizeof *a->position);
-    if (!status && kind == PLI_MESH_LATTICE)
+    const bool split = kind == PLI_MESH_TETS && a->tetrahedron_count == 0;
+    if (!status && (kind == PLI_MESH_LATTICE || split))
         status = copy_cells(mesh, PLI_HEX, 8, a, "hexahedra", a->hexahedra, a->hexahedron_count, err);
     if (!status) status = copy_cells(mesh, PLI_TET, 4, a, "tetrahedra", a->tetrahedra, a->tetrahedron_count, err);
     if (!status && kind == PLI_MESH_SOLID_OR_SURFACE && mesh->tet_count == 0) {
@@ -60,6 +61,7 @@ PliMesh *pli_mesh_from_arrays(const PliHost *host, const PliMeshArrays *a, PliMe
     }
     if (!status && mesh->hex_count + mesh->tet_count + mesh->tri_count + mesh->quad_count == 0)
         status = pli_refuse(err, PLI_BAD_MESH, "%s (%s) has %s", a->name, a->type, lacking[kind]);
+    if (!status && split) status = pli_mesh_split_hexes(mesh, err);
     if (status) {
         pli_mesh_destroy(mesh);
         return NULL;

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "mesh/inside.h"
 
 // ---- tetrahedra -----------------------------------------------------------------------------------------------------------
 
@@ -54,30 +55,11 @@ void pli_voxel_fill_tets(PliVoxels *v, const PliMesh *mesh, PliIndex *tet_of, do
 
 // ---- surfaces -----------------------------------------------------------------------------------------------------------
 
-typedef struct Triangles {
-    PliIndex (*corner)[3]; ///< welded point numbers
-    PliIndex count;
-    PliIndex *weld; ///< point -> lowest point at exactly the same place
-} Triangles;
-
-typedef struct Edge {
-    PliIndex a, b; ///< a < b
-    int sign;      ///< +1 where a triangle runs from a to b
-} Edge;
-
 typedef struct Crossing {
     PliIndex ray; ///< y + size_y * z
     int sign;
     double x;
 } Crossing;
-
-static int compare_edges(const void *p, const void *q)
-{
-    const Edge *a = p, *b = q;
-    if (a->a != b->a) return a->a < b->a ? -1 : 1;
-    if (a->b != b->b) return a->b < b->b ? -1 : 1;
-    return a->sign - b->sign;
-}
 
 static int compare_crossings(const void *p, const void *q)
 {
@@ -85,113 +67,6 @@ static int compare_crossings(const void *p, const void *q)
     if (a->ray != b->ray) return a->ray < b->ray ? -1 : 1;
     if (a->x != b->x) return a->x < b->x ? -1 : 1;
     return b->sign - a->sign;
-}
-
-typedef struct Place {
-    double x[3];
-    PliIndex point;
-} Place;
-
-static int compare_places(const void *p, const void *q)
-{
-    const Place *a = p, *b = q;
-    for (int i = 0; i < 3; ++i)
-        if (a->x[i] != b->x[i]) return a->x[i] < b->x[i] ? -1 : 1;
-    return a->point < b->point ? -1 : 1;
-}
-
-// Files made of loose triangles repeat their points: points at exactly the same place become one.
-static PliStatus weld_triangles(const PliHost *host, const PliMesh *m, Triangles *t)
-{
-    const PliIndex count = m->tri_count + 2 * m->quad_count;
-    Place *place = PLI_NEW(host, m->point_count, Place);
-    t->weld = PLI_NEW(host, m->point_count, PliIndex);
-    t->corner = pli_alloc(host, count, sizeof *t->corner);
-    if (!place || !t->weld || !t->corner) {
-        PLI_FREE(host, place, m->point_count);
-        return PLI_OUT_OF_MEMORY;
-    }
-    for (PliIndex i = 0; i < m->point_count; ++i) {
-        for (int a = 0; a < 3; ++a) place[i].x[a] = m->x[3 * (size_t)i + a] + 0.0; // -0 and 0 are one place
-        place[i].point = i;
-    }
-    qsort(place, m->point_count, sizeof *place, compare_places);
-    for (PliIndex i = 0, first = 0; i < m->point_count; ++i) {
-        if (memcmp(place[i].x, place[first].x, sizeof place[i].x) != 0) first = i;
-        t->weld[place[i].point] = place[first].point;
-    }
-    PLI_FREE(host, place, m->point_count);
-    for (PliIndex i = 0; i < count; ++i) {
-        PliIndex k[3];
-        if (i < m->tri_count) {
-            memcpy(k, m->tris + 3 * (size_t)i, sizeof k);
-        } else {
-            const PliIndex q = (i - m->tri_count) / 2, half = (i - m->tri_count) % 2;
-            const PliIndex *quad = m->quads + 4 * (size_t)q;
-            k[0] = quad[0], k[1] = quad[1 + half], k[2] = quad[2 + half];
-        }
-        for (int c = 0; c < 3; ++c) k[c] = t->weld[k[c]];
-        if (k[0] == k[1] || k[1] == k[2] || k[0] == k[2]) continue; // a collapsed triangle bounds nothing
-        memcpy(t->corner[t->count++], k, sizeof k);
-    }
-    return PLI_OK;
-}
-
-// Every edge must be used an even number of times; *oriented says whether both directions are equally frequent.
-static PliStatus check_closed(const PliHost *host, const Triangles *t, bool *oriented, PliError *err)
-{
-    const size_t count = 3 * (size_t)t->count;
-    Edge *edge = PLI_NEW(host, count, Edge);
-    if (!edge) return PLI_OUT_OF_MEMORY;
-    for (PliIndex i = 0; i < t->count; ++i)
-        for (int c = 0; c < 3; ++c) {
-            const PliIndex a = t->corner[i][c], b = t->corner[i][(c + 1) % 3];
-            edge[3 * (size_t)i + c] = a < b ? (Edge){ a, b, 1 } : (Edge){ b, a, -1 };
-        }
-    qsort(edge, count, sizeof *edge, compare_edges);
-    size_t open = 0, first_open = 0;
-    *oriented = true;
-    for (size_t i = 0, j; i < count; i = j) {
-        int sum = 0;
-        for (j = i; j < count && edge[j].a == edge[i].a && edge[j].b == edge[i].b; ++j) sum += edge[j].sign;
-        if (sum != 0) *oriented = false;
-        if ((j - i) % 2 == 1) {
-            if (open++ == 0) first_open = i;
-        }
-    }
-    PliStatus status = PLI_OK;
-    if (open > 0)
-        status = pli_refuse(err, PLI_BAD_MESH,
-                            "the surface is open: the edge between points %u and %u is used by an odd number of "
-                            "triangles, and so are %zu others",
-                            edge[first_open].a, edge[first_open].b, open - 1);
-    PLI_FREE(host, edge, count);
-    return status;
-}
-
-// Twice the signed area of (a, b, p) in the y-z plane. Both triangles at an edge call it with the same order of a and b, so
-// that they see exactly opposite values, and p on the edge belongs to exactly one of them.
-static bool left_of(const double *x, PliIndex a, PliIndex b, double y, double z)
-{
-    const bool flip = a > b;
-    const double *p = x + 3 * (size_t)(flip ? b : a), *q = x + 3 * (size_t)(flip ? a : b);
-    const double s = (q[1] - p[1]) * (z - p[2]) - (q[2] - p[2]) * (y - p[1]);
-    return flip ? s < 0.0 : s >= 0.0;
-}
-
-// Where the line (y, z) meets triangle k: +1 leaving through it (its normal has positive x), -1 entering, 0 not at all.
-static int cross_triangle(const double *x, const PliIndex k[3], double y, double z, double *at)
-{
-    const bool s0 = left_of(x, k[0], k[1], y, z), s1 = left_of(x, k[1], k[2], y, z), s2 = left_of(x, k[2], k[0], y, z);
-    if (s0 != s1 || s1 != s2) return 0;
-    const double *a = x + 3 * (size_t)k[0], *b = x + 3 * (size_t)k[1], *c = x + 3 * (size_t)k[2];
-    double e[3], f[3], n[3];
-    v3_sub(e, b, a);
-    v3_sub(f, c, a);
-    v3_cross(n, e, f);
-    if (n[0] == 0.0) return 0;
-    *at = a[0] - (n[1] * (y - a[1]) + n[2] * (z - a[2])) / n[0];
-    return s0 ? 1 : -1;
 }
 
 static void ray_place(const PliVoxels *v, PliIndex ray, int attempt, double *y, double *z)
@@ -219,7 +94,7 @@ static bool fill_row(PliVoxels *v, PliIndex ray, const Crossing *c, size_t count
     return true;
 }
 
-static PliStatus collect(const PliVoxels *v, const double *x, const Triangles *t, Crossing **list, size_t *count,
+static PliStatus collect(const PliVoxels *v, const double *x, const PliShell *t, Crossing **list, size_t *count,
                          size_t *capacity)
 {
     for (PliIndex i = 0; i < t->count; ++i) {
@@ -241,7 +116,7 @@ static PliStatus collect(const PliVoxels *v, const double *x, const Triangles *t
                 const PliIndex ray = ky + v->size[1] * kz;
                 double y, z, at;
                 ray_place(v, ray, 0, &y, &z);
-                const int sign = cross_triangle(x, k, y, z, &at);
+                const int sign = pli_shell_cross(x, k, y, z, &at);
                 if (sign == 0) continue;
                 if (!PLI_GROW(&v->host, *list, *count, *capacity)) return PLI_OUT_OF_MEMORY;
                 (*list)[(*count)++] = (Crossing){ ray, sign, at };
@@ -251,7 +126,7 @@ static PliStatus collect(const PliVoxels *v, const double *x, const Triangles *t
 }
 
 // A line that grazed something is cast again a little aside, against every triangle: rare, so simple.
-static bool recast(PliVoxels *v, const double *x, const Triangles *t, PliIndex ray, bool oriented, Crossing *room,
+static bool recast(PliVoxels *v, const double *x, const PliShell *t, PliIndex ray, bool oriented, Crossing *room,
                    size_t capacity)
 {
     for (int attempt = 1; attempt <= 8; ++attempt) {
@@ -259,7 +134,7 @@ static bool recast(PliVoxels *v, const double *x, const Triangles *t, PliIndex r
         size_t count = 0;
         ray_place(v, ray, attempt, &y, &z);
         for (PliIndex i = 0; i < t->count && count < capacity; ++i) {
-            const int sign = cross_triangle(x, t->corner[i], y, z, &at);
+            const int sign = pli_shell_cross(x, t->corner[i], y, z, &at);
             if (sign != 0) room[count++] = (Crossing){ ray, sign, at };
         }
         qsort(room, count, sizeof *room, compare_crossings);
@@ -271,13 +146,12 @@ static bool recast(PliVoxels *v, const double *x, const Triangles *t, PliIndex r
 PliStatus pli_voxel_fill_surface(PliVoxels *v, const PliMesh *mesh, double *volume, PliError *err)
 {
     const PliHost *host = &v->host;
-    const PliIndex all = mesh->tri_count + 2 * mesh->quad_count;
-    Triangles t = { 0 };
+    PliShell t = { 0 };
     Crossing *list = NULL, *room = NULL;
     size_t count = 0, capacity = 0;
     bool oriented = true;
-    PliStatus status = weld_triangles(host, mesh, &t);
-    if (status == PLI_OK) status = check_closed(host, &t, &oriented, err);
+    PliStatus status = pli_shell_weld(host, mesh, &t);
+    if (status == PLI_OK) status = pli_shell_check(host, &t, &oriented, err);
     if (status == PLI_OK) status = collect(v, mesh->x, &t, &list, &count, &capacity);
     if (status == PLI_OK) {
         room = PLI_NEW(host, t.count, Crossing);
@@ -306,7 +180,6 @@ PliStatus pli_voxel_fill_surface(PliVoxels *v, const PliMesh *mesh, double *volu
     }
     PLI_FREE(host, room, t.count);
     PLI_FREE(host, list, capacity);
-    PLI_FREE(host, t.weld, mesh->point_count);
-    pli_free(host, t.corner, all, sizeof *t.corner);
+    pli_shell_free(host, &t);
     return status;
 }

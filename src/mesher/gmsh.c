@@ -139,3 +139,35 @@ PliMesh *pli_gmsh_fill(const PliHost *host, const PliMesh *surface, int algorith
         name, algorithm);
     return pli_gmsh_run(host, folder, name, script, err);
 }
+
+void pli_gmsh_remove_scratch(const char *folder, const char *name)
+{
+    static const char *const kinds[] = { "stl", "geo", "msh", "log" };
+    char path[MAX_NAME];
+    for (int k = 0; k < 4; ++k)
+        if (snprintf(path, sizeof path, "%s/%s.%s", folder, name, kinds[k]) < (int)sizeof path) remove(path);
+}
+
+PliStatus pli_gmsh_probe(const PliHost *host, const char *folder, PliError *err)
+{
+    static const double corner[12] = { 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 };
+    static const PliIndex face[12] = { 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3 };
+    PliStatus status = pli_gmsh_find(err);
+    if (status != PLI_OK) return status;
+    PliMesh *one = pli_mesh_create(host), *filled = NULL;
+    if (!one || pli_mesh_resize_points(one, 4) != PLI_OK || pli_mesh_resize_cells(one, PLI_TRI, 4) != PLI_OK) {
+        status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a tetrahedron");
+    } else {
+        memcpy(one->x, corner, sizeof corner);
+        memcpy(one->tris, face, sizeof face);
+        filled = pli_gmsh_fill(host, one, 1, folder, "gmsh_probe", err);
+        pli_gmsh_remove_scratch(folder, "gmsh_probe");
+        const PliError why = *err;
+        if (!filled && err->status == PLI_BAD_MESH)
+            pli_refuse(err, PLI_BAD_FILE, "gmsh does not work here, it cannot fill one tetrahedron: %.300s", why.text);
+        status = filled ? PLI_OK : err->status;
+    }
+    pli_mesh_destroy(filled);
+    pli_mesh_destroy(one);
+    return status;
+}

@@ -12,6 +12,10 @@ extern "C" {
 
 /// gmsh is on the PATH, or one sentence says that it is not.
 PliStatus pli_gmsh_find(PliError *err);
+/// The same, and it fills a tetrahedron: what fails afterwards is the surface.
+PliStatus pli_gmsh_probe(const PliHost *host, const char *folder, PliError *err);
+/// Removes FOLDER/NAME.stl, .geo, .msh and .log.
+void pli_gmsh_remove_scratch(const char *folder, const char *name);
 /// Runs `gmsh -3` on FOLDER/NAME.geo, with what it says in FOLDER/NAME.log. NULL: its own error, in one sentence.
 PliMesh *pli_gmsh_run(const PliHost *host, const char *folder, const char *name, const char *script, PliError *err);
 /// Runs gmsh on a script that saves what it makes itself; some of it may be missing.

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "mesher/gmsh.h"
+#include "mesher/lattice.h"
 #include "mesher/remesh.h"
 #include "surface/triangle_tree.h"
 
@@ -58,14 +59,6 @@ static void limit_sizes(const PliMesh *s, const double *thickness, double factor
     }
 }
 
-static void remove_scratch(const char *folder, const char *name)
-{
-    static const char *const kinds[] = { "stl", "geo", "msh", "log" };
-    char path[1100];
-    for (int k = 0; k < 4; ++k)
-        if (snprintf(path, sizeof path, "%s/%s.%s", folder, name, kinds[k]) < (int)sizeof path) remove(path);
-}
-
 /// Largest distance of a middle of a triangle to the surface, over the thickness of the body there, taken as at least `least`.
 /// NaN: no memory.
 static double departure(const PliHost *host, const PliMesh *surface, const double *thickness, const PliMesh *skin,
@@ -87,29 +80,9 @@ static double departure(const PliHost *host, const PliMesh *surface, const doubl
     return worst;
 }
 
-/// Surface, then inside. NULL: this size does not work, and why.
-static PliMesh *try_size(const PliHost *host, const PliMesh *surface, const double *thickness, double size,
-                         const double *limit, int algorithm, const char *folder, const char *name, PliError *err)
+/// What every mesh must be, however it was made. Destroys it when it is not. NULL: why.
+static PliMesh *check_mesh(PliMesh *m, const PliMesh *surface, double size, PliError *err)
 {
-    PliMesh *skin = pli_surface_remesh(host, surface, size, limit);
-    if (!skin) {
-        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface with sides of %g", size);
-        return NULL;
-    }
-    double at[3], off = 0.0;
-    PliMesh *m = NULL;
-    const PliIndex crossings = pli_surface_crossings(host, skin, at);
-    if (crossings)
-        pli_refuse(err, PLI_BAD_MESH,
-                   "with sides of %.4g m %u triangles of the surface cut others, the first at (%.4g %.4g %.4g)", size,
-                   crossings, at[0], at[1], at[2]);
-    else if (!((off = departure(host, surface, thickness, skin, 0.3 * size)) <= 0.4))
-        pli_refuse(err, PLI_BAD_MESH, "with sides of %.4g m the surface is off by %.2g of the body's thickness", size,
-                   off);
-    else
-        m = pli_gmsh_fill(host, skin, algorithm, folder, name, err);
-    remove_scratch(folder, name);
-    pli_mesh_destroy(skin);
     if (!m) return NULL;
     const double whole = pli_surface_volume(surface), volume = pli_mesh_volume(m);
     if (fabs(volume / whole - 1.0) > 0.05)
@@ -123,46 +96,172 @@ static PliMesh *try_size(const PliHost *host, const PliMesh *surface, const doub
     return NULL;
 }
 
-static PliStatus make_level(const PliHost *host, const PliMesh *surface, const PliMesherDef *def,
-                            const double *thickness, double *limit, int l, double wanted, const char *folder,
-                            PliMade *made, PliError *err)
+/// Departure of `skin` is small enough, or: why not.
+static bool stays_near(const PliHost *host, const PliMesh *surface, const double *thickness, const PliMesh *skin,
+                       double size, PliError *err)
+{
+    const double off = departure(host, surface, thickness, skin, 0.3 * size);
+    if (off <= 0.4) return true;
+    pli_refuse(err, PLI_BAD_MESH, "with sides of %.4g m the surface is off by %.2g of the body's thickness", size, off);
+    return false;
+}
+
+/// Surface, then inside. NULL: this size does not work, and why.
+static PliMesh *try_gmsh(const PliHost *host, const PliMesh *surface, const double *thickness, double size,
+                         const double *limit, int algorithm, const char *folder, const char *name, PliError *err)
+{
+    PliMesh *skin = pli_surface_remesh(host, surface, size, limit);
+    if (!skin) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface with sides of %g", size);
+        return NULL;
+    }
+    double at[3];
+    PliMesh *m = NULL;
+    const PliIndex crossings = pli_surface_crossings(host, skin, at);
+    if (crossings)
+        pli_refuse(err, PLI_BAD_MESH,
+                   "with sides of %.4g m %u triangles of the surface cut others, the first at (%.4g %.4g %.4g)", size,
+                   crossings, at[0], at[1], at[2]);
+    else if (stays_near(host, surface, thickness, skin, size, err))
+        m = pli_gmsh_fill(host, skin, algorithm, folder, name, err);
+    pli_gmsh_remove_scratch(folder, name);
+    pli_mesh_destroy(skin);
+    return check_mesh(m, surface, size, err);
+}
+
+/// Largest distance of a point of the surface to the skin. NaN: no memory.
+static double missing(const PliHost *host, const PliMesh *surface, const PliMesh *skin)
+{
+    PliTriangleTree *tree = pli_triangle_tree_create(host, skin->x, skin->point_count, skin->tris, skin->tri_count);
+    if (!tree) return NAN;
+    pli_triangle_tree_refit(tree, skin->x);
+    double worst = 0.0;
+    for (PliIndex p = 0; p < surface->point_count; ++p)
+        worst = fmax(worst, pli_triangle_tree_distance(tree, surface->x + 3 * (size_t)p, INFINITY));
+    pli_triangle_tree_destroy(tree);
+    return worst;
+}
+
+/// For surfaces that have no even triangles of this size: parts that nearly touch, or are bent too sharply. Edges and ends may be
+/// rounded, but no part may be lost.
+static PliMesh *try_lattice(const PliHost *host, const PliMesh *surface, double size, PliError *err)
+{
+    PliMesh *m = check_mesh(pli_lattice_fill(host, surface, size, err), surface, size, err);
+    if (!m) return NULL;
+    const double lost = missing(host, surface, m);
+    if (lost <= 0.8 * size) return m;
+    pli_refuse(err, PLI_BAD_MESH, "with sides of %.4g m a part of the surface %.4g m away from the rest is lost", size,
+               lost);
+    pli_mesh_destroy(m);
+    return NULL;
+}
+
+/// Enough nodes after the level before, or: destroyed, and why.
+static PliMesh *check_count(PliMesh *m, int l, const PliMade *made, PliError *err)
+{
+    if (!m || l == 0 || m->point_count >= 1.25 * made->mesh[l - 1]->point_count) return m;
+    pli_refuse(err, PLI_BAD_MESH, "level %d would have %u nodes after %u in level %d", l, m->point_count,
+               made->mesh[l - 1]->point_count, l - 1);
+    pli_mesh_destroy(m);
+    return NULL;
+}
+
+typedef struct Work {
+    const PliHost *host;
+    const PliMesh *surface;
+    const PliMesherDef *def;
+    const char *folder;
+    double *thickness, *limit;
+    double *coarser; ///< m, sides of the level before at each point of the surface
+} Work;
+
+enum { ATTEMPTS = 9 };
+static const double finer_by = 1.25;
+
+/// One mesh of level l with sides of `size`, by gmsh or else from a lattice. NULL: why.
+static PliMesh *try_size(const Work *w, int l, double size, double part, int good, const PliMade *made,
+                         PliMethod *method, PliError *why, PliError *err)
 {
     char name[32];
     snprintf(name, sizeof name, "gmsh_%d", l);
-    const double coarseness = fmin(pow(def->ratio, def->levels - 1 - l), 2.0);
-    double size = wanted;
+    // thin places have finer triangles, on coarse levels less so; never much finer than the level
+    const double coarseness = fmin(pow(w->def->ratio, w->def->levels - 1 - l), 2.0);
+    limit_sizes(w->surface, w->thickness, 1.2 * coarseness * part, 0.4 * size, w->limit);
+    for (PliIndex p = 0; l > 0 && p < w->surface->point_count; ++p)
+        w->limit[p] = fmin(w->limit[p], w->coarser[p] / finer_by); // a coarse level is coarser everywhere
+    *method = PLI_MADE_BY_GMSH;
+    PliMesh *m = try_gmsh(w->host, w->surface, w->thickness, size, w->limit, good == 1 ? 10 : 1, w->folder, name, err);
+    m = check_count(m, l, made, err);
+    *why = *err;
+    if (m || err->status != PLI_BAD_MESH || good) return m;
+    *method = PLI_MADE_BY_LATTICE;
+    return check_count(try_lattice(w->host, w->surface, size, err), l, made, err);
+}
+
+/// Slivers that gmsh leaves cost steps; a lattice has none, and rounds edges.
+static PliStatus replace_slivers(const Work *w, int l, PliMade *made, PliError *err)
+{
+    const double cost = pli_quality_cost(&made->quality[l]);
+    if (made->method[l] != PLI_MADE_BY_GMSH || cost < 1.5) return PLI_OK;
+    PliMesh *m = check_count(try_lattice(w->host, w->surface, made->size[l], err), l, made, err);
+    PliQuality q;
+    if (!m) return err->status == PLI_OUT_OF_MEMORY ? err->status : PLI_OK;
+    if (!pli_quality_find(w->host, m, &q) || pli_quality_cost(&q) > 1.2) {
+        pli_mesh_destroy(m);
+        return PLI_OK;
+    }
+    pli_refuse(&made->why[l], PLI_BAD_MESH, "gmsh left %u slivers, which force %.1f times as many steps",
+               made->quality[l].slivers, cost);
+    pli_mesh_destroy(made->mesh[l]);
+    made->mesh[l] = m, made->quality[l] = q, made->method[l] = PLI_MADE_BY_LATTICE;
+    return PLI_OK;
+}
+
+/// Sides of the level that was made, for the next one.
+static void note_sizes(const Work *w, const PliMade *made, int l)
+{
+    for (PliIndex p = 0; p < w->surface->point_count; ++p)
+        w->coarser[p] = made->method[l] == PLI_MADE_BY_LATTICE ? made->size[l] : fmin(made->size[l], w->limit[p]);
+}
+
+static PliStatus make_level(const Work *w, int l, double wanted, PliMade *made, PliError *err)
+{
+    double size = l > 0 ? fmin(wanted, made->size[l - 1] / finer_by) : wanted;
+    const double first = size;
     int good = 0;
-    for (int attempt = 0; attempt < 9 && good < 3; ++attempt) {
-        // thin places have finer triangles, on coarse levels less so; never much finer than the level
-        limit_sizes(surface, thickness, 1.2 * coarseness * size / wanted, 0.4 * size, limit);
-        PliMesh *m = try_size(host, surface, thickness, size, limit, good == 1 ? 10 : 1, folder, name, err);
-        if (!m && err->status != PLI_BAD_MESH) return err->status;
-        if (m && l > 0 && m->point_count < 1.25 * made->mesh[l - 1]->point_count) {
-            pli_refuse(err, PLI_BAD_MESH, "level %d would have %u nodes after %u in level %d", l, m->point_count,
-                       made->mesh[l - 1]->point_count, l - 1);
-            pli_mesh_destroy(m);
-            m = NULL;
-        }
+    for (int attempt = 0; attempt < ATTEMPTS && good < 3; ++attempt) {
+        if (w->def->stopped && w->def->stopped())
+            return pli_refuse(err, PLI_BAD_FILE, "stopped while making level %d", l);
+        PliMethod method;
+        PliError why;
+        PliMesh *m = try_size(w, l, size, size / first, good, made, &method, &why, err);
+        if (!m && err->status != PLI_BAD_MESH && err->status != PLI_BAD_ARGUMENT) return err->status;
         // what works is tried again while slivers are left, by another algorithm, then with nearly the same size; the best is kept
         const double tried = size;
         size *= !m ? 0.8 : good == 1 ? 0.97 : 1.0;
         if (!m) continue;
         PliQuality q;
-        if (!pli_quality_find(host, m, &q)) {
+        if (!pli_quality_find(w->host, m, &q)) {
             pli_mesh_destroy(m);
             return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to judge the tetrahedra of level %d", l);
         }
         if (good++ == 0 || pli_quality_cost(&q) < pli_quality_cost(&made->quality[l])) {
             pli_mesh_destroy(made->mesh[l]);
             made->mesh[l] = m, made->quality[l] = q, made->size[l] = tried, made->levels = l + 1;
+            made->method[l] = method, made->why[l] = method == PLI_MADE_BY_GMSH ? (PliError){ 0 } : why;
         } else {
             pli_mesh_destroy(m);
         }
-        if (q.slivers == 0) break;
+        if (q.slivers == 0 || method != PLI_MADE_BY_GMSH) break; // the lattice would be the same again
     }
-    if (good) return PLI_OK;
+    if (good) {
+        const PliStatus status = replace_slivers(w, l, made, err);
+        note_sizes(w, made, l);
+        return status;
+    }
     const PliError why = *err;
-    return pli_refuse(err, PLI_BAD_MESH, "level %d could not be made in 9 attempts; the last: %.250s", l, why.text);
+    return pli_refuse(err, PLI_BAD_MESH, "level %d could not be made in %d attempts; the last: %.250s", l, ATTEMPTS,
+                      why.text);
 }
 
 static void count_warning(PliLogLevel level, const char *text, void *user)
@@ -171,20 +270,46 @@ static void count_warning(PliLogLevel level, const char *text, void *user)
     if (level != PLI_LOG_INFO) ++*(PliIndex *)user;
 }
 
-/// The body itself is the judge of levels.
-static PliStatus check_fit(const PliHost *host, PliMade *made, PliError *err)
+/// The body itself is the judge of levels, `without` one of them (PLI_MESHER_LEVELS: with all).
+static PliStatus check_fit(PliMade *made, int without, PliError *err)
 {
     PliHost quiet = pli_host_default();
-    (void)host;
+    const PliMesh *level[PLI_MESHER_LEVELS];
+    int count = 0;
+    for (int l = 0; l < made->levels; ++l)
+        if (l != without) level[count++] = made->mesh[l];
+    made->repairs = 0;
     quiet.user = &made->repairs; // malloc does not look at it
     quiet.log = count_warning;
     PliTetLodDef def = pli_tetlod_default();
-    def.levels = (const PliMesh *const *)made->mesh;
-    def.level_count = made->levels;
+    def.levels = level;
+    def.level_count = count;
     PliBody *body = pli_tetlod_create(&quiet, &def, err);
     if (!body) return err->status;
     pli_body_destroy(body);
     return PLI_OK;
+}
+
+/// Levels that do not fit are left out, one at a time, while two are left.
+static PliStatus make_fit(PliMade *made, PliError *err)
+{
+    PliStatus status = check_fit(made, PLI_MESHER_LEVELS, err);
+    while (status == PLI_BAD_MESH && made->levels > 2) {
+        const PliError why = *err;
+        int out = 0;
+        for (; out < made->levels - 1; ++out)
+            if (check_fit(made, out, err) == PLI_OK) break;
+        if (out == made->levels - 1) out = 0; // none alone: the coarsest goes first
+        pli_mesh_destroy(made->mesh[out]);
+        made->levels--, made->left_out++, made->left_out_why = why;
+        for (int l = out; l < made->levels; ++l) {
+            made->mesh[l] = made->mesh[l + 1], made->quality[l] = made->quality[l + 1];
+            made->size[l] = made->size[l + 1], made->method[l] = made->method[l + 1], made->why[l] = made->why[l + 1];
+        }
+        made->mesh[made->levels] = NULL;
+        status = check_fit(made, PLI_MESHER_LEVELS, err);
+    }
+    return status;
 }
 
 PliStatus pli_mesher_make(const PliHost *host, const PliMesh *surface, const PliMesherDef *def, const char *folder,
@@ -196,25 +321,27 @@ PliStatus pli_mesher_make(const PliHost *host, const PliMesh *surface, const Pli
                           PLI_MESHER_LEVELS);
     if (!(def->ratio >= 1.2 && def->ratio <= 4.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the ratio of sizes must be 1.2 to 4, not %g", def->ratio);
-    PliStatus status = pli_gmsh_find(err);
+    PliStatus status = pli_gmsh_probe(host, folder, err);
     if (status != PLI_OK) return status;
-    double *thickness = PLI_NEW(host, surface->point_count, double),
-           *limit = PLI_NEW(host, surface->point_count, double);
-    if (!thickness || !limit || !pli_surface_thickness(host, surface, thickness))
-        status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface of %u points", surface->point_count);
+    const PliIndex n = surface->point_count;
+    Work w = { .host = host, .surface = surface, .def = def, .folder = folder };
+    w.thickness = PLI_NEW(host, n, double), w.limit = PLI_NEW(host, n, double), w.coarser = PLI_NEW(host, n, double);
+    if (status == PLI_OK &&
+        (!w.thickness || !w.limit || !w.coarser || !pli_surface_thickness(host, surface, w.thickness)))
+        status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface of %u points", n);
     const double finest = def->size > 0.0 ? def->size : size_for(surface, def->nodes);
     for (int l = 0; l < def->levels && status == PLI_OK; ++l) {
         char what[64];
         snprintf(what, sizeof what, "level %d of %d", l, def->levels);
         if (def->progress) def->progress(l, def->levels + 1, what);
-        status = make_level(host, surface, def, thickness, limit, l, finest * pow(def->ratio, def->levels - 1 - l),
-                            folder, made, err);
+        status = make_level(&w, l, finest * pow(def->ratio, def->levels - 1 - l), made, err);
     }
     if (def->progress) def->progress(def->levels, def->levels + 1, "do the levels fit?");
-    if (status == PLI_OK) status = check_fit(host, made, err);
+    if (status == PLI_OK) status = make_fit(made, err);
     if (def->progress) def->progress(0, 0, NULL);
-    PLI_FREE(host, thickness, surface->point_count);
-    PLI_FREE(host, limit, surface->point_count);
+    PLI_FREE(host, w.thickness, n);
+    PLI_FREE(host, w.limit, n);
+    PLI_FREE(host, w.coarser, n);
     if (status != PLI_OK) pli_made_free(made);
     return status;
 }

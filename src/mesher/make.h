@@ -20,15 +20,25 @@ typedef struct PliMesherDef {
     double ratio;   ///< of the sides of neighbouring levels, default 1.8
     /// Said before each part of the work; may be NULL.
     void (*progress)(int done, int total, const char *what);
+    bool (*stopped)(void); ///< somebody wants it to end; may be NULL
 } PliMesherDef;
 PliMesherDef pli_mesher_default(void);
+
+typedef enum PliMethod {
+    PLI_MADE_BY_GMSH,   ///< the surface with even triangles, filled by gmsh
+    PLI_MADE_BY_LATTICE ///< cut out of a lattice, where the first way did not work
+} PliMethod;
 
 typedef struct PliMade {
     int levels;
     PliMesh *mesh[PLI_MESHER_LEVELS]; ///< coarse to fine, owned
     PliQuality quality[PLI_MESHER_LEVELS];
     double size[PLI_MESHER_LEVELS]; ///< m
-    PliIndex repairs;               ///< times creation of the body had to repair a level: 0
+    PliMethod method[PLI_MESHER_LEVELS];
+    PliError why[PLI_MESHER_LEVELS]; ///< what stopped the first way, where it did not work
+    int left_out;                    ///< levels that did not fit, and why the last of them
+    PliError left_out_why;
+    PliIndex repairs; ///< times creation of the body had to repair a level: 0
 } PliMade;
 
 /// `surface` comes from pli_surface_clean; `folder` exists and takes scratch files named gmsh_*, which are removed.

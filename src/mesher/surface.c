@@ -269,6 +269,57 @@ static PliStatus unpinch(PliMesh *m, PliSurfaceFacts *facts)
     return status;
 }
 
+/// Triangles that face against at least two larger neighbours get a mark on their corners. @return how many there are
+static PliIndex mark_folds(const PliMesh *m, const PliIndex *opposite, uint8_t *mark)
+{
+    PliIndex found = 0;
+    for (PliIndex t = 0; t < m->tri_count; ++t) {
+        double a[3], b[3];
+        int against = 0;
+        area_vector(m, t, a);
+        for (PliIndex k = 0; k < 3; ++k) {
+            area_vector(m, opposite[3 * t + k] / 3, b);
+            against += v3_dot(a, b) < -0.7 * v3_norm(a) * v3_norm(b) && v3_norm(a) < 0.5 * v3_norm(b);
+        }
+        if (against < 2) continue;
+        ++found;
+        for (size_t k = 0; k < 3; ++k) mark[m->tris[3 * (size_t)t + k]] = 1;
+    }
+    return found;
+}
+
+/// Crumples, which scans and marching methods leave behind, are drawn smooth; the edge of a blade has triangles
+/// against one neighbour only, or as large as they are.
+static PliStatus unfold(PliMesh *m, PliSurfaceFacts *facts)
+{
+    enum { ROUNDS = 20 };
+    const PliIndex sides = 3 * m->tri_count;
+    PliIndex *opposite = PLI_NEW(&m->host, sides, PliIndex);
+    uint8_t *mark = PLI_NEW(&m->host, m->point_count, uint8_t);
+    double *sum = PLI_NEW(&m->host, 4 * (size_t)m->point_count, double);
+    const bool ok = opposite && mark && sum && pli_surface_opposites(&m->host, m->tris, m->tri_count, opposite);
+    for (int round = 0; ok && round < ROUNDS; ++round) {
+        memset(mark, 0, m->point_count);
+        const PliIndex found = mark_folds(m, opposite, mark);
+        if (round == 0) facts->folded = found;
+        if (!found) break;
+        memset(sum, 0, 4 * sizeof *sum * m->point_count);
+        for (PliIndex i = 0; i < sides; ++i) { // each neighbour once: sides run both ways
+            double *at = sum + 4 * (size_t)m->tris[i];
+            v3_madd(at, 1.0, m->x + 3 * (size_t)m->tris[i % 3 == 2 ? i - 2 : i + 1]);
+            at[3] += 1.0;
+        }
+        for (PliIndex p = 0; p < m->point_count; ++p)
+            for (size_t k = 0; mark[p] && k < 3; ++k)
+                m->x[3 * (size_t)p + k] =
+                    0.5 * (m->x[3 * (size_t)p + k] + sum[4 * (size_t)p + k] / sum[4 * (size_t)p + 3]);
+    }
+    PLI_FREE(&m->host, opposite, sides);
+    PLI_FREE(&m->host, mark, m->point_count);
+    PLI_FREE(&m->host, sum, 4 * (size_t)m->point_count);
+    return ok ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
 static PliMesh *copy_triangles(const PliHost *host, const PliMesh *in)
 {
     PliMesh *m = pli_mesh_create(host);
@@ -314,6 +365,7 @@ PliMesh *pli_surface_clean(const PliHost *host, const PliMesh *in, PliSurfaceFac
     if (status == PLI_OK && pieces > 1)
         status = pli_refuse(err, PLI_BAD_MESH, "the surface has %u separate pieces: give one body at a time", pieces);
     if (status == PLI_OK) status = unpinch(m, facts);
+    if (status == PLI_OK) status = unfold(m, facts);
     if (status == PLI_OK) {
         facts->points = m->point_count, facts->triangles = m->tri_count;
         facts->volume = pli_surface_volume(m), facts->area = pli_surface_area(m);
@@ -388,6 +440,24 @@ PliIndex pli_surface_crossings(const PliHost *host, const PliMesh *m, double at[
 
 // ---- thickness ---------------------------------------------------------------------------------------------------------------
 
+/// The largest (or smallest) of a value among neighbours.
+static void spread_extreme(const PliMesh *m, double *value, double *room, bool largest)
+{
+    memcpy(room, value, m->point_count * sizeof *value);
+    for (PliIndex i = 0; i < 3 * m->tri_count; ++i) {
+        const double other = room[m->tris[i % 3 == 2 ? i - 2 : i + 1]];
+        double *mine = &value[m->tris[i]];
+        *mine = largest ? fmax(*mine, other) : fmin(*mine, other);
+    }
+}
+
+/// A crease of a few points is no thin part: it takes the value around it.
+static void close_gaps(const PliMesh *m, double *thickness, double *room)
+{
+    enum { RINGS = 2 };
+    for (int k = 0; k < 2 * RINGS; ++k) spread_extreme(m, thickness, room, k < RINGS);
+}
+
 bool pli_surface_thickness(const PliHost *host, const PliMesh *m, double *thickness)
 {
     PliTriangleTree *tree = pli_triangle_tree_create(host, m->x, m->point_count, m->tris, m->tri_count);
@@ -420,6 +490,7 @@ bool pli_surface_thickness(const PliHost *host, const PliMesh *m, double *thickn
         }
     }
     const bool ok = tree && normal;
+    if (ok) close_gaps(m, thickness, normal);
     pli_triangle_tree_destroy(tree);
     PLI_FREE(host, normal, 3 * (size_t)m->point_count);
     return ok;

@@ -17,6 +17,7 @@ typedef struct PliSurfaceFacts {
     PliIndex flat;    ///< triangles without area that were left out
     PliIndex turned;  ///< triangles that faced the other way
     PliIndex pinched; ///< points that two sheets shared
+    PliIndex folded;  ///< triangles that lay over others, and were drawn smooth
     PliIndex handles;
     PliIndex crossings; ///< triangles that cut another, and where the first one is
     double crossing_at[3];

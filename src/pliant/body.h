@@ -153,7 +153,7 @@ typedef struct PliTool {
     double other[3];    ///< plane: outward unit normal; capsule: second end
     double velocity[3]; ///< m/s during the step
     double radius;      ///< m, sphere and capsule
-    /// N/m3, pressure per penetration depth; 0: a constraint (explicit) or chosen from the material (implicit)
+    /// N/m3, pressure per penetration depth; 0: a constraint, no skin point is inside when a step ends
     double stiffness;
     double friction; ///< Coulomb coefficient
     double force[3]; ///< N, out: reaction on the tool, mean over the last step
@@ -209,6 +209,7 @@ typedef struct PliStepInfo {
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
     PliIndex bad_dof;            ///< first coefficient that is not finite or ran away, or PLI_NONE
     double needed_substeps;      ///< explicit: how many dt asks for
+    int retries;                 ///< times the step was taken back and made again with shorter substeps
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);
@@ -250,6 +251,7 @@ typedef struct PliStats {
     double largest_jump;                                      ///< m, shown skin at any event since reset, as measured
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
+    uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet

@@ -5,7 +5,8 @@
 // Forces on the skin of a body that hosts lend to its steps (PliState.points): contact between the separate pieces of one body,
 // and attraction to a target surface. They act on coefficients of the finest level, so that a scheme can judge with them what is
 // passive now. One thing for all hosts; nothing here allocates after creation.
-// Contact obeys the law of tools: pressure at the end of an implicit step, springs that slide as friction.
+// Contact between pieces is a pressure that grows with depth, taken at the end of an implicit step, with springs that slide as
+// friction; tools are constraints (PliTool).
 
 #include <pliant/stages.h>
 

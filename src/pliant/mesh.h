@@ -32,7 +32,7 @@ PLI_API PliStatus pli_mesh_resize_cells(PliMesh *mesh, PliCellKind kind, PliInde
 
 /// Which cells a mesh is wanted for.
 typedef enum PliMeshKind {
-    PLI_MESH_TETS,             ///< tetrahedra
+    PLI_MESH_TETS,             ///< tetrahedra, or where there are none those of split hexahedra
     PLI_MESH_SOLID_OR_SURFACE, ///< tetrahedra, or where there are none triangles and quads
     PLI_MESH_LATTICE           ///< hexahedra and tetrahedra
 } PliMeshKind;
@@ -76,6 +76,8 @@ typedef struct PliBoxDef {
     uint64_t seed;
 } PliBoxDef;
 PLI_API PliMesh *pli_mesh_box(const PliHost *host, const PliBoxDef *def, PliError *err); ///< NULL: see err
+/// Five tetrahedra in place of every hexahedron, added to those there are; neighbours meet, no direction is preferred.
+PLI_API PliStatus pli_mesh_split_hexes(PliMesh *mesh, PliError *err);
 /// Boundary triangles of the tetrahedra, outward, replacing tris.
 PLI_API PliStatus pli_mesh_find_surface(PliMesh *mesh);
 /// Every tet has volume above `min_quality` (6 sqrt 2 V / l_rms^3) and finite points; one clear sentence otherwise.

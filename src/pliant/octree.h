@@ -24,7 +24,8 @@ typedef struct PliOctreeDef {
     int levels;          ///< 1 .. 8; cells of level 0 are 2^(levels - 1) times as large as the finest
     int start_level;     ///< uniform level to start at
     PliOctreeForces operators;
-    double speed_change; ///< m/s a particle may change its speed by in one substep before the step shortens; 0: off
+    double
+        speed_change; ///< m/s a particle may change its speed by in one substep before the step shortens; -1: half of the speed of sound, 0: off
 } PliOctreeDef;
 PLI_API PliOctreeDef pli_octree_default(void);                              ///< start from it: it fills `base.cookie`
 PLI_API PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err); ///< what can be said without the mesh

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /// Grows when a struct that schemes fill changes. A scheme built against another number is refused.
-#define PLI_SCHEME_ABI 1
+#define PLI_SCHEME_ABI 2
 enum { PLI_MOST_SCHEMES = 32, PLI_MOST_MESHES = 8, PLI_DEF_BYTES = 4096 };
 
 /// The meshes a scheme is made from, and the attributes that give them. All NULL: none.
@@ -27,6 +27,8 @@ typedef struct PliMeshNeed {
     const char *own;  ///< attribute with tetrahedra of the model's own `position` (src="@loader" fills both), or NULL
     const char
         *around; ///< PLI_INT attribute: when > 0, a solid or a surface to put cells around is needed instead, or NULL
+    const char *cells; ///< PLI_INT attribute: cells along the longest side that the scheme puts into the mesh, or NULL
+    const char *base;  ///< PLI_INT attribute: points of the coarse surface the scheme makes from the mesh, or NULL
     const char *missing; ///< sentence when there are fewer than `least`
 } PliMeshNeed;
 
@@ -98,6 +100,9 @@ typedef struct PliSchemeInfo {
     size_t (*output)(const PliBody *body, const PliInputs *in, const char *name, double *real, PliIndex *index);
     const PliOverlay *overlays;
     int overlay_count;
+    /// PLI_POINTS attribute: rest points at which the scheme puts coefficients, so that a scene can hold them; NULL: those of its meshes
+    /// are enough.
+    const char *anchors;
 } PliSchemeInfo;
 
 PLI_API int pli_scheme_count(void);                              ///< how many there are now

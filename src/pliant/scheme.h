@@ -44,6 +44,8 @@ typedef struct PliCut {
     bool one_way;
     const uint8_t
         *driven; ///< per active coefficient: the scheme moves it by the velocity it writes in adapt; NULL: none
+    /// N s, active_count Vec3: implicit steps write here what kept the driven ones on their way. NULL: not wanted.
+    double *driven_impulse;
 
     // Elements of the default forces; a scheme with its own leaves them out.
     const PliIndex *element; ///< live tetrahedra, ascending, into PliSchemeStatic.tets
@@ -100,6 +102,9 @@ typedef struct PliForceOps {
 
     // ---- explicit steps; NULL where a scheme has none --------------------------------------------------------------------
     double (*critical_step)(void *self); ///< s, largest stable step of the present cut, undamped
+    /// s, longest substep at x (compact points; NULL: at rest), with the material's damping and the rates of the elements, when each is taken at
+    /// `share` of its undamped limit. Asked once per step. NULL: critical_step holds at any x.
+    double (*longest_substep)(void *self, const double *x, double share);
     /// Elements may tick at their own rate: those of rate g are evaluated every 2^g substeps. NULL: all at rate 0.
     int (*rate_count)(void *self);
     void (*add_force_at_rate)(void *self, int rate, const double *x, const double *v, double *f);

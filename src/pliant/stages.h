@@ -19,6 +19,9 @@ PLI_API bool pli_body_adapt(PliBody *body, const PliState *s, double dt);
 /// The rest of a step, for hosts that must change levels earlier in their own: step = adapt, then advance.
 PLI_API PliStepInfo pli_body_advance(PliBody *body, const PliState *s, double dt);
 
+/// s, the longest substep an explicit step from x would take: of what is live now, as it is strained there, damping included.
+PLI_API double pli_body_longest_substep(PliBody *body, const double *x);
+
 // ---- forces and matrices ---------------------------------------------------------------------------------------------
 
 /// f += reduced internal forces; `v` (for damping) may be NULL. Caches the tangent at x for the calls below.

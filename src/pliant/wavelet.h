@@ -36,6 +36,9 @@ typedef struct PliWaveletDef {
     PliBodyDef base;
     const PliMesh *mesh; ///< copied; hexahedra (with repeated corners: prisms) and tetrahedra are the lattice ...
     PliIndex resolution; ///< ... or, when > 0, cubes around it are: so many along its longest side
+    /// Closed surface or tetrahedra, read at creation: only what is inside counts, and the lattice lies around it. NULL: with resolution,
+    /// `mesh`; otherwise the body fills its lattice.
+    const PliMesh *surface;
     double box_min[3], box_max[3]; ///< m, without a mesh: a box ...
     PliIndex box_cells[3];         ///< ... of so many cells
     double sharp_angle;            ///< degrees: boundary edges bent by more stay sharp; 180: none

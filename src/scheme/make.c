@@ -56,15 +56,18 @@ static PliMeshKind kind_of(const PliSchemeInfo *info, const void *def)
     return cells > 0 ? PLI_MESH_SOLID_OR_SURFACE : info->mesh.kind;
 }
 
-static PliStatus read_files(const PliSource *source, const PliAttribute *row, const PliHost *host, int count, Meshes *m,
-                            PliError *err)
+static PliStatus read_files(const PliSource *source, const PliAttribute *row, const PliHost *host, int count,
+                            PliMeshKind kind, Meshes *m, PliError *err)
 {
     for (int k = 0; k < count; ++k) {
         const char *path = source->file(source->user, row, k, err);
         if (!path) return PLI_BAD_FILE;
         m->mesh[m->count] = pli_mesh_read(host, path, err);
         if (!m->mesh[m->count]) return PLI_BAD_FILE;
-        m->count++;
+        PliMesh *mesh = m->mesh[m->count++];
+        const PliStatus status =
+            kind == PLI_MESH_TETS && mesh->tet_count == 0 ? pli_mesh_split_hexes(mesh, err) : PLI_OK;
+        if (status) return status;
     }
     return PLI_OK;
 }
@@ -98,7 +101,7 @@ static PliStatus read_meshes(const PliSchemeInfo *info, const PliSource *source,
     if (files + links > need->most)
         return pli_refuse(err, PLI_OVER_CAPACITY, "%d meshes are given; at most %d are possible", files + links,
                           need->most);
-    if (files) return read_files(source, file, host, files, m, err);
+    if (files) return read_files(source, file, host, files, kind_of(info, def), m, err);
     const bool alone = !links && own && source->list(source->user, own).count > 0;
     PliStatus status = links   ? read_links(source, link, host, links, kind_of(info, def), m, err)
                        : alone ? read_links(source, NULL, host, 1, kind_of(info, def), m, err)

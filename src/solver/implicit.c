@@ -9,10 +9,11 @@
 #include "base/timer.h"
 #include "solver/methods.h"
 
-// ---- memory lent to a step: four fields over all points, then the iteration's own ------------------------------------------
+// ---- memory lent to a step: five fields over all points, then the iteration's own ------------------------------------------
 
 typedef struct Scratch {
     double *full, *reaction; ///< of pli_step_matrix_apply
+    double *free;            ///< right-hand side without tools
     double *b, *dv, *rest;
 } Scratch;
 
@@ -20,14 +21,14 @@ size_t pli_implicit_workspace(PliIndex point_capacity)
 {
     const size_t n = 3 * (size_t)point_capacity;
     const size_t cg = pli_cg_workspace((PliIndex)n), minres = pli_minres_workspace((PliIndex)n);
-    return 4 * n + (cg > minres ? cg : minres);
+    return 5 * n + (cg > minres ? cg : minres);
 }
 
 static Scratch scratch_of(const PliSystem *s)
 {
     const size_t all = 3 * ((size_t)s->active_count + s->slave_count);
     double *w = s->work;
-    return (Scratch){ w, w + all, w + 2 * all, w + 3 * all, w + 4 * all };
+    return (Scratch){ w, w + all, w + 2 * all, w + 3 * all, w + 4 * all, w + 5 * all };
 }
 
 // ---- the matrix ------------------------------------------------------------------------------------------------------------
@@ -70,7 +71,8 @@ static void add_tethers(const PliStepMatrix *a, const double *p, double *y)
     }
 }
 
-void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y)
+/// y = A p with all rows, those of fixed points as if they were free; p is 0 there.
+static void multiply(const PliStepMatrix *a, const double *p, double *y)
 {
     PliSystem *s = a->system;
     const Scratch w = scratch_of(s);
@@ -85,6 +87,12 @@ void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y)
     pli_system_mass(s, w.full, y);
     for (size_t i = 0; i < n; ++i) y[i] = a->mass_factor * y[i] + w.reaction[i];
     add_tethers(a, w.full, y);
+}
+
+void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y)
+{
+    const PliSystem *s = a->system;
+    multiply(a, p, y);
     for (PliIndex i = 0; i < s->active_count; ++i)
         if (s->fixed[i]) memcpy(y + 3 * (size_t)i, p + 3 * (size_t)i, 3 * sizeof *p);
 }
@@ -214,42 +222,108 @@ static void precondition(void *self, const double *r, double *z)
     p->method->ops->solve(p->method->self, p->a, r, z);
 }
 
-static PliPrepared prepare_method(const PliLinearMethod *method, const PliStepMatrix *a)
+/// The matrix of a step and what was made of it.
+typedef struct Solve {
+    const PliImplicit *im;
+    PliSystem *s;
+    PliPrepared is;
+    bool definite;  ///< the stiffness is
+    bool is_stale;  ///< made with other tethers than there are now
+    bool has_guess; ///< dv is a solution with other forces or tethers
+    bool converged; ///< the last solve
+} Solve;
+
+static bool prepare(Solve *q)
 {
-    const double start = pli_cpu_ms();
-    const PliPrepared is = method->ops->prepare(method->self, a);
-    a->system->solve.prepare_ms += pli_cpu_ms() - start;
-    return is;
+    const PliLinearMethod *m = q->im->chosen;
+    for (;; q->definite = true) {
+        const PliStepMatrix a = matrix_of(q->s);
+        const double start = pli_cpu_ms();
+        q->is = m->ops->prepare(m->self, &a);
+        q->s->solve.prepare_ms += pli_cpu_ms() - start;
+        q->is_stale = false;
+        if (q->is != PLI_PREPARED_INDEFINITE) return q->is != PLI_PREPARED_FAILED;
+        q->is = PLI_PREPARED_EXACT;
+        if (q->definite) return true;
+        q->s->force->linearize(q->s->force_self, q->s->x, true);
+    }
+}
+
+/// Iterations that go on from dv, with whatever was prepared.
+static PliSolveResult iterate(const Solve *q, const PliIterative *def, const double *b, double *dv, double *scratch)
+{
+    const PliStepMatrix a = matrix_of(q->s);
+    Prepared prepared = { &a, q->im->chosen };
+    const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
+    const PliSolveResult r = q->im->wish == PLI_SOLVE_MINRES ? pli_minres_solve(def, &op, b, dv, scratch)
+                                                             : pli_cg_solve(def, &op, b, dv, scratch);
+    q->s->solve.residual = r.residual;
+    return r;
+}
+
+// A factor is exact but for tethers that changed since, or that its pattern has no room for: then it preconditions, and as few
+// points changed few iterations are left.
+static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
+{
+    static const PliIterative refine = { 40, 1e-7 };
+    const PliLinearMethod *m = q->im->chosen;
+    for (;;) {
+        const PliStepMatrix a = matrix_of(q->s);
+        if (!q->is_stale || !q->has_guess) m->ops->solve(m->self, &a, b, dv);
+        q->converged = true;
+        if (a.tether_count == 0 && !q->is_stale) return 1;
+        const PliSolveResult r = iterate(q, &refine, b, dv, scratch);
+        if (r.converged || !q->is_stale) return isfinite(r.residual) ? 1 + r.iterations : -1;
+        if (!prepare(q)) return -1;
+    }
 }
 
 /// dv = A^-1 b. @return iterations, or -1
-static int solve_step(const PliImplicit *im, const PliStepMatrix *a, const double *b, double *dv, double *scratch)
+static int solve(Solve *q, const double *b, double *dv, double *scratch)
 {
-    PliSystem *s = a->system;
-    const PliLinearOps *ops = im->chosen->ops;
-    void *self = im->chosen->self;
-    Prepared prepared = { a, im->chosen };
-    const PliLinearOp op = { apply, ops->solve ? precondition : NULL, &prepared, 3 * a->count };
-    for (bool definite = !ops->notices;; definite = true) {
-        const PliPrepared is = prepare_method(im->chosen, a);
-        bool indefinite = is == PLI_PREPARED_INDEFINITE;
-        if (is == PLI_PREPARED_FAILED) return -1;
-        if (is == PLI_PREPARED_NEAR) {
-            memset(dv, 0, 3 * (size_t)a->count * sizeof *dv);
-            const PliSolveResult r = im->wish == PLI_SOLVE_MINRES
-                                         ? pli_minres_solve(&im->iterative, &op, b, dv, scratch)
-                                         : pli_cg_solve(&im->iterative, &op, b, dv, scratch);
-            indefinite = r.indefinite;
-            s->solve.residual = r.residual;
-            if (definite || !indefinite) {
-                if (ops->spent) ops->spent(self, r.iterations);
-                return isfinite(r.residual) ? r.iterations : -1;
-            }
-        } else if (definite || !indefinite) {
-            ops->solve(self, a, b, dv);
-            return 1;
+    const PliLinearMethod *m = q->im->chosen;
+    if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
+    int iterations = 0;
+    for (;; q->definite = true) {
+        if (!q->has_guess) memset(dv, 0, 3 * (size_t)q->s->active_count * sizeof *dv);
+        const PliSolveResult r = iterate(q, &q->im->iterative, b, dv, scratch);
+        iterations += r.iterations;
+        q->converged = r.converged;
+        if (q->definite || !r.indefinite) {
+            if (m->ops->spent) m->ops->spent(m->self, r.iterations);
+            return isfinite(r.residual) ? iterations : -1;
         }
-        s->force->linearize(s->force_self, s->x, true);
+        q->s->force->linearize(q->s->force_self, q->s->x, true);
+        q->definite = true;
+        q->has_guess = false;
+        if (!prepare(q)) return -1;
+        if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
+    }
+}
+
+/// The step's dv: solved until tools have nothing to say. @return iterations, or -1
+static int solve_step(PliSystem *s, const PliImplicit *im, double dt, const Scratch *w)
+{
+    enum { ROUNDS = 24 };
+    Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices };
+    const size_t n = 3 * (size_t)s->active_count;
+    int total = 0;
+    if (!prepare(&q)) return -1;
+    for (int round = 1;; ++round) {
+        memcpy(w->b, w->free, n * sizeof *w->b);
+        if (s->press) {
+            memset(w->reaction, 0, n * sizeof *w->reaction);
+            s->press(s->self, w->reaction);
+            for (size_t i = 0; i < n; ++i)
+                if (!s->fixed[i / 3]) w->b[i] += dt * w->reaction[i];
+        }
+        const int iterations = solve(&q, w->b, w->dv, w->rest);
+        if (iterations < 0) return -1;
+        total += iterations;
+        bool matrix = false;
+        if (!s->settle || s->settle(s->self, w->dv, q.converged, &matrix) || round == ROUNDS) return total;
+        q.is_stale = q.is_stale || matrix;
+        q.has_guess = true;
     }
 }
 
@@ -257,7 +331,7 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
 {
     const size_t n = 3 * (size_t)s->active_count, all = n + 3 * (size_t)s->slave_count;
     const Scratch w = scratch_of(s);
-    double *b = w.b, *dv = w.dv;
+    double *b = w.free, *dv = w.dv;
 
     // forces at the start of the step
     pli_system_spread(s, s->x);
@@ -283,16 +357,24 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
             const size_t j = 3 * (size_t)i + c;
             double f = s->f[j] + s->load[i] * s->gravity[c] - s->mass_damping * b[j];
             if (s->f_ext) f += s->f_ext[j];
+            if (s->impulse) s->impulse[j] = s->fixed[i] ? -dt * f : 0.0;
             b[j] = s->fixed[i] ? 0.0 : dt * f;
         }
     }
     s->mass_factor = 1.0 + dt * s->mass_damping;
     s->stiffness_factor = -dt * (dt + s->rayleigh_stiffness + s->material_damping);
-    const PliStepMatrix a = matrix_of(s);
     const double begin = pli_cpu_ms();
-    const int iterations = solve_step(im, &a, b, dv, w.rest);
+    const int iterations = solve_step(s, im, dt, &w);
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
+    if (s->impulse) {
+        const PliStepMatrix a = matrix_of(s);
+        multiply(&a, dv, b);
+        memset(w.reaction, 0, n * sizeof *w.reaction);
+        if (s->press) s->press(s->self, w.reaction); // tools push at fixed ones, too
+        for (size_t i = 0; i < n; ++i)
+            s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] - dt * w.reaction[i] : 0.0;
+    }
     for (size_t i = 0; i < n; ++i) {
         s->v[i] += dv[i];
         s->x[i] += dt * s->v[i];

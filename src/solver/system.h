@@ -43,19 +43,26 @@ typedef struct PliSystem {
     /// f holds the internal forces at x and v already; the next implicit step takes them and clears this.
     bool force_ready;
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
-    double *work;        ///< lent scratch, pli_implicit_workspace doubles
+    double *impulse; ///< N s, active_count Vec3: what held the fixed ones in the last implicit step; NULL: not wanted
+    double *work;    ///< lent scratch, pli_implicit_workspace doubles
     // explicit only
     int rate_count; ///< of PliForceOps, for the present cut
     /// Semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off.
     const double *filter;
     double speed_change; ///< m/s a point may change its speed by in one substep before substeps are halved; 0: off
     int halvings;        ///< of the substep, at the moment
+    double last_drift;   ///< s, length of the last substep; 0: there was none
 
     // ---- hooks, NULL when there is nothing to do -------------------------------------------------------------------
     /// f += forces that depend on the state, on active and slave points; `t` is the time since the start of the step.
     void (*add_force)(void *self, double t, double h, const double *x, const double *v, double *f);
     /// Corrects x and v of active points in place after a drift (contact as a constraint).
     void (*correct)(void *self, double t, double h, double *x, double *v);
+    /// Implicit: f += forces of the tools at the end of the step with the velocities of its start; active points.
+    void (*press)(void *self, double *f);
+    /// Implicit: whether dv agrees with the tools, `solved` to the tolerance. If not, what `press` adds is another force now, and where it sets `matrix`
+    /// tethers are others, too.
+    bool (*settle)(void *self, const double *dv, bool solved, bool *matrix);
     void *self;
 
     double mass_factor, stiffness_factor; ///< of the matrix of the last implicit step
@@ -107,7 +114,8 @@ void pli_implicit_destroy(PliImplicit *im);
 PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im);
 /// Tethers join points that the pattern keeps apart: pieces of a body that begin to touch.
 bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im);
-/// One linearised implicit Euler step. @return iterations (1 for a direct solve), or -1 when the solve failed.
+/// One linearised implicit Euler step, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it
+/// failed.
 int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt);
 bool pli_implicit_responds(const PliImplicit *im); ///< the two below may be called
 /// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ.

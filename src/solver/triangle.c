@@ -44,7 +44,7 @@ static inline PliF4 times_inverse(const PliTriangle *t, PliIndex r, PliF4 x)
 // ---- Gauss-Seidel ----------------------------------------------------------------------------------------------------------------
 
 // A row is read once for the sweep and for what it leaves: after it, r - A x is -U x.
-PLI_WIDE void pli_triangle_forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *rest)
+PLI_WIDE static void forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *rest)
 {
     for (PliIndex i = 0; i < t->n; ++i) {
         x[i] = times_inverse(t, i, r[i] - row_times(t, i, x));
@@ -52,7 +52,7 @@ PLI_WIDE void pli_triangle_forward(const PliTriangle *t, const PliF4 *r, PliF4 *
     }
 }
 
-PLI_WIDE void pli_triangle_backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
+PLI_WIDE static void backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
 {
     for (PliIndex i = t->n; i-- > 0;) {
         x[i] = times_inverse(t, i, r[i] - scratch[i] - row_times(t, i, x));
@@ -103,7 +103,7 @@ static inline void minus_product(double c[9], const float *a, const float *b)
 
 // Row by row: S_ik = A_ik - sum_j L_ij D_j L_kj^T over the j that both rows have, L_ik = S_ik D_k^-1, D_i = A_ii - sum_k S_ik L_ik^T.
 // Rows are sorted, so the common ones are found by walking both. A D_i that is no longer positive definite is A_ii again.
-PLI_WIDE void pli_triangle_factor(const PliTriangle *t)
+PLI_WIDE static void factor(const PliTriangle *t)
 {
     enum { MOST = 128 };
     float s[MOST][9];
@@ -146,7 +146,7 @@ PLI_WIDE void pli_triangle_factor(const PliTriangle *t)
     }
 }
 
-PLI_WIDE void pli_triangle_solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
+PLI_WIDE static void solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
 {
     for (PliIndex i = 0; i < t->n; ++i) x[i] = r[i] - row_times(t, i, x), scratch[i] = (PliF4){ 0 };
     for (PliIndex i = t->n; i-- > 0;) {
@@ -155,3 +155,13 @@ PLI_WIDE void pli_triangle_solve(const PliTriangle *t, const PliF4 *r, PliF4 *x,
         row_spread(t, i, x[i], scratch);
     }
 }
+
+// ---- what others call; the choice of a vector unit stays inside ---------------------------------------------------------------
+
+void pli_triangle_forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *rest) { forward(t, r, x, rest); }
+void pli_triangle_backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
+{
+    backward(t, r, x, scratch);
+}
+void pli_triangle_factor(const PliTriangle *t) { factor(t); }
+void pli_triangle_solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch) { solve(t, r, x, scratch); }

@@ -41,6 +41,19 @@ std::vector<int> decisions(Criterion &k, double interval, double dt, int steps)
 
 } // namespace
 
+TEST(Criterion, HearsARegionOnceARound)
+{
+    Criterion k(3);
+    pli_criterion_begin(&k.c, &k.def);
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < 10; ++i)
+            for (PliIndex region : { 2u, 0u }) pli_criterion_offer_refine(&k.c, region, 2.0 + i, 1.0);
+        ASSERT_EQ(k.c.refine_count, 2u) << "there is room for three";
+        pli_criterion_next_round(&k.c);
+        EXPECT_EQ(k.c.refine_count, 0u);
+    }
+}
+
 TEST(Criterion, RanksLikeAStableSortWithTiesByNumber)
 {
     uint64_t seed = 5;
@@ -50,7 +63,7 @@ TEST(Criterion, RanksLikeAStableSortWithTiesByNumber)
         std::vector<PliProposal> offered;
         for (PliIndex i = 0; i < n; ++i) {
             // few values, so that many are equal, and numbers in no order
-            offered.push_back({ PliIndex((uint64_t(i) * 77 + 13) % n), 1.5 + double(pli_random(&seed) % 9) });
+            offered.push_back({ PliIndex((uint64_t(i) * 79 + 13) % n), 1.5 + double(pli_random(&seed) % 9) });
             pli_criterion_offer_refine(&k.c, offered[i].region, offered[i].score, 1.0);
             pli_criterion_offer_coarsen(&k.c, offered[i].region, offered[i].score);
         }

@@ -34,7 +34,7 @@ std::string read_all(const std::string &path)
 
 /// Boxes of three finenesses that bend under a ball; a folder of their own.
 struct CompareCommand : testing::Test {
-    std::string dir;
+    std::string dir, program = PLIANT_BINARY_DIR "/bin/pliant";
 
     void SetUp() override
     {
@@ -83,10 +83,10 @@ struct CompareCommand : testing::Test {
     Output run(const std::string &args, const std::string &before = "") const
     {
         Output o{ -1, "" };
-        FILE *pipe = popen(
-            ("cd '" + dir + "'; " + before + " " PLIANT_BINARY_DIR "/bin/pliant compare --repeat 1 " + args + " 2>&1")
-                .c_str(),
-            "r");
+        FILE *pipe = popen(("cd '" + dir + "'; export XDG_CACHE_HOME='" + dir + "/cache'; " + before + " " + program +
+                            " compare --repeat 1 " + args + " 2>&1")
+                               .c_str(),
+                           "r");
         if (!pipe) return o;
         char part[4096];
         for (size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) o.text.append(part, n);
@@ -101,7 +101,8 @@ struct CompareCommand : testing::Test {
 std::string lasting(const std::string &json)
 {
     const std::regex times(
-        "\"(ms_[a-z0-9]+|speedup|run_low|run_high|wall_over_cpu|on_front|command|date)\": *[^,\\n]*,?");
+        "\"(ms_[a-z0-9]+|speedup|run_low|run_high|wall_over_cpu|on_front|recorded|gain|cost_at_equal_error|"
+        "error_at_equal_cost|cost_bound|error_bound|verdict|command|date)\": *[^,\\n]*,?");
     return std::regex_replace(json, times, "");
 }
 
@@ -224,4 +225,43 @@ TEST_F(CompareCommand, AFullDiskLosesNothing)
     EXPECT_TRUE(has(full, "full.json: cannot be written")) << full.text;
     EXPECT_TRUE(fs::is_symlink(file("full.json")));
     EXPECT_TRUE(fs::is_character_file(file("full.json")));
+}
+
+TEST_F(CompareCommand, TheReferenceIsRecordedAndRunsAgainWhenAnythingItDependsOnChanges)
+{
+    const std::string fine = body("Fine", fem(4)), coarse = body("Coarse", fem(1)), head = monitor();
+    const auto recorded = [&](const std::string &inside, const std::string &args = "") {
+        const Output o = run(scene(inside) + " --out a " + args);
+        EXPECT_EQ(o.code, 0) << o.text;
+        const bool said = has(o, "The reference was recorded on ");
+        EXPECT_EQ(said, read_all(file("a/compare.json")).find("\"recorded\": \"2") != std::string::npos);
+        EXPECT_EQ(said,
+                  read_all(file("a/report.html")).find("The reference did not run this time") != std::string::npos);
+        return said;
+    };
+    const auto figures = [&] { return lasting(read_all(file("a/compare.json"))); };
+    EXPECT_FALSE(recorded(head + fine + coarse));
+    const std::string first = figures();
+    EXPECT_TRUE(recorded(head + fine + coarse));
+    EXPECT_EQ(figures(), first) << "from the recording as from the run";
+    EXPECT_FALSE(recorded(head + fine + coarse, "--no-cache"));
+    EXPECT_TRUE(recorded(head + fine + body("Coarse", fem(2)))) << "others do not matter to the reference";
+    EXPECT_FALSE(recorded(head + body("Fine", fem(4, "poissonRatio='0.31'")) + coarse));
+    EXPECT_FALSE(recorded(head + fine + coarse, "--set @Fine/model.density=900"));
+    EXPECT_TRUE(recorded(head + fine + coarse, "--set @Coarse/model.density=900"));
+    EXPECT_FALSE(recorded(head + fine + coarse, "--steps 29"));
+    EXPECT_FALSE(recorded(head + fine + coarse, "--repeat 2")) << "another way of timing";
+    EXPECT_TRUE(recorded(head + fine + coarse));
+    // another mesh under the same name
+    const std::string mesh = read_all(file("box4.msh"));
+    fs::copy_file(file("box2.msh"), file("box4.msh"), fs::copy_options::overwrite_existing);
+    EXPECT_FALSE(recorded(head + fine + coarse));
+    std::ofstream(file("box4.msh")) << mesh;
+    EXPECT_TRUE(recorded(head + fine + coarse));
+    // another program: one more byte behind its end changes nothing but its hash
+    fs::copy_file(program, file("pliant2"));
+    std::ofstream(file("pliant2"), std::ios::app) << 'x';
+    program = file("pliant2");
+    EXPECT_FALSE(recorded(head + fine + coarse));
+    EXPECT_TRUE(recorded(head + fine + coarse));
 }

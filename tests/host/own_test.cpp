@@ -168,6 +168,15 @@ TEST(Models, EmbeddedPointsFollow)
     EXPECT_NEAR(p->x[3], 0.09 + 0.5 + 0.08, 1e-14);
 }
 
+TEST(Models, AnEmbeddedPointStaysOne)
+{
+    ModelScene s(model(
+        R"(<AdaptiveSolver/><Node name="in"><MechanicalObject name="points" position="0.02 0.02 0.02"/><AdaptiveMapping map="embed"/></Node>)"));
+    ASSERT_TRUE(s->good()) << s->findings();
+    ASSERT_EQ(s->state("in/points")->count, 1u);
+    EXPECT_NEAR(s->state("in/points")->x[0], 0.02, 1e-15);
+}
+
 TEST(Tools, FollowTheirKeysAndFeelTheBody)
 {
     ModelScene s(model(R"(<AdaptiveSolver/><FixedProjectiveConstraint indices="0 1 2"/>

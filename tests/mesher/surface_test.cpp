@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "evidence/shapes.h"
+#include "mesher/lattice.h"
 #include "mesher/quality.h"
 #include "mesher/remesh.h"
 #include "mesher/surface.h"
@@ -83,6 +84,26 @@ TEST(SurfaceClean, WeldsPointsOfATriangleSoup)
     EXPECT_EQ(c.facts.flat, 1u);
     EXPECT_EQ(c.mesh->point_count, 4u);
     EXPECT_EQ(c.mesh->tri_count, 4u);
+}
+
+TEST(SurfaceClean, DrawsCrumplesSmoothAndLeavesEdges)
+{
+    PliHost host = pli_host_default();
+    MeshHandle ball(pli_shape_make(&host, PLI_SHAPE_BUMPY, 2000)), plate(pli_shape_make(&host, PLI_SHAPE_PLATE, 600));
+    EXPECT_EQ(clean(ball.get()).facts.folded, 0u);
+    EXPECT_EQ(clean(plate.get()).facts.folded, 0u); // edges of 90 degrees stay
+    // pull one point over the triangle across: what it leaves lies folded
+    const PliIndex p = ball->tris[300];
+    double far[3] = { 0, 0, 0 };
+    int around = 0;
+    for (PliIndex i = 0; i < 3 * ball->tri_count; ++i)
+        if (ball->tris[i] == p && around++ < 1)
+            for (int d = 0; d < 3; ++d) far[d] = ball->x[3 * ball->tris[i % 3 == 2 ? i - 2 : i + 1] + d];
+    for (int d = 0; d < 3; ++d) ball->x[3 * p + d] += 1.15 * (far[d] - ball->x[3 * p + d]);
+    const Cleaned once = clean(ball.get());
+    ASSERT_TRUE(once.mesh) << once.sentence;
+    EXPECT_GT(once.facts.folded, 0u);
+    EXPECT_EQ(clean(once.mesh.get()).facts.folded, 0u);
 }
 
 TEST(SurfaceClean, RefusesWithThePlace)
@@ -169,6 +190,53 @@ TEST(Remesh, KeepsClosednessHandlesAndVolume)
             }
             EXPECT_LT(double(odd) / (3 * out->tri_count), 0.03) << pli_shape_name(PliShape(s)) << ", " << size;
         }
+}
+
+TEST(Lattice, FillsAnySurfaceOnceAndKeepsItsVolume)
+{
+    PliHost host = pli_host_default();
+    PliError err{};
+    for (int s = 0; s < 4; ++s) {
+        MeshHandle raw(pli_shape_make(&host, PliShape(s), 3000));
+        Cleaned in = clean(raw.get());
+        const double size = s == PLI_SHAPE_PLATE ? 0.022 : 0.09;
+        MeshHandle m(pli_lattice_fill(&host, in.mesh.get(), size, &err));
+        ASSERT_TRUE(m) << err.text;
+        PliQuality q;
+        ASSERT_TRUE(pli_quality_find(&host, m.get(), &q));
+        EXPECT_GT(q.least_quality, 0.05) << pli_shape_name(PliShape(s)); // none is flat or turned
+        EXPECT_NEAR(q.volume / in.facts.volume, 1.0, 0.02) << pli_shape_name(PliShape(s));
+        // tetrahedra that overlapped would have more volume than their outside encloses
+        EXPECT_NEAR(pli_surface_volume(m.get()) / q.volume, 1.0, 1e-9);
+        const Cleaned out = clean(m.get());
+        ASSERT_TRUE(out.mesh) << pli_shape_name(PliShape(s)) << ": " << out.sentence;
+        EXPECT_EQ(out.facts.handles, s == PLI_SHAPE_HANDLE ? 1u : 0u) << pli_shape_name(PliShape(s));
+        EXPECT_EQ(out.facts.crossings, 0u);
+    }
+}
+
+TEST(Lattice, FillsASurfaceThatCutsItself)
+{
+    // an arm is curled about the middle until it reaches through another one
+    PliHost host = pli_host_default();
+    PliError err{};
+    MeshHandle raw(pli_shape_make(&host, PLI_SHAPE_BRANCHED, 6000));
+    for (PliIndex p = 0; p < raw->point_count; ++p) {
+        double *x = raw->x + 3 * p;
+        const double r = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        if (!(x[0] > 0.8 * r && r > 0.25)) continue;
+        const double turn = 12.0 * (r - 0.25), c = std::cos(turn), s = std::sin(turn), old = x[0];
+        x[0] = c * old - s * x[1], x[1] = s * old + c * x[1];
+    }
+    Cleaned in = clean(raw.get());
+    ASSERT_TRUE(in.mesh) << in.sentence;
+    ASSERT_GT(in.facts.crossings, 0u);
+    MeshHandle m(pli_lattice_fill(&host, in.mesh.get(), 0.04, &err));
+    ASSERT_TRUE(m) << err.text;
+    PliQuality q;
+    ASSERT_TRUE(pli_quality_find(&host, m.get(), &q));
+    EXPECT_GT(q.least_quality, 0.05);
+    EXPECT_NEAR(pli_surface_volume(m.get()) / q.volume, 1.0, 1e-9);
 }
 
 TEST(Quality, NamesTheSliver)

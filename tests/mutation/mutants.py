@@ -75,10 +75,21 @@ MUTANTS = (
      ("frames: tip under load, forgets a blow",)),
     ("frames count their flight", "src/scheme/frames/adapt.c", "r.kinetic - 0.5 * s->mass->total * v3_dot(r.velocity, r.velocity)", "r.kinetic",
      ("frames: free beam, boosted",)),
+    ("merged regions carry no stress", "src/scheme/frames/merge.c", "memcpy(p->s0, S, sizeof p->s0);", "memset(p->s0, 0, sizeof p->s0);",
+     ("frames: merge, force jump",)),
     ("wavelet stiffness without shear", "src/scheme/wavelet/pairs.c", "mu * g[3 * j + i] + (i == j ? mu * trace : 0.0)", "mu * g[3 * j + i]",
      ("wavelet: beam_tip_1", "wavelet: beam_frequency_1")),
     ("wavelet masses are halved", "src/scheme/wavelet/pairs.c", "v[9] *= density;", "v[9] *= 0.5 * density;",
      ("wavelet: free_fall",)),
+    ("tools of implicit steps are soft", "src/contact/press.c", "        s->stiffness = tool->stiffness * c->area[i];\n    }",
+     "        s->stiffness = tool->stiffness * c->area[i];\n    }\n    if (s->is_constraint) s->is_constraint = false, s->stiffness = 50.0 * c->modulus / c->size * c->area[i];",
+     ("fem: held plate, implicit", "fem: held plate, implicit with CG", "tetlod: held plate, implicit", "frames: held plate", "wavelet: held plate")),
+    ("tools of implicit steps feel half", "src/contact/press.c", "-c->dt, s->force", "-0.5 * c->dt, s->force",
+     ("fem: held plate, implicit", "tetlod: held plate, implicit", "wavelet: held plate")),
+    ("wavelet details that go push nobody", "src/scheme/wavelet/fade.c", "s->mass_value[k], change);", "0.0 * s->mass_value[k], change);",
+     ("wavelet: momentum_quasi_linear", "wavelet: momentum_nonlinear", "wavelet: momentum_plain")),
+    ("wavelet transitions turn the body", "src/scheme/wavelet/fade.c", "if (s->held ||", "if (true ||",
+     ("wavelet: momentum_quasi_linear", "wavelet: momentum_linear", "wavelet: momentum_nonlinear")),
 )
 
 

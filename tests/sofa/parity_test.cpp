@@ -1,6 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// The same scene file in SOFA and in the embedded host: every state at the same place, after one step and after a
-// hundred.
+// The same scene file in SOFA and in the embedded host: every state at the same place, after one step and after many.
 #include "scene.h"
 
 extern "C"
@@ -110,13 +109,15 @@ TEST_P(Parity, BothHostsTakeTheSameSteps)
     sofa.steps(1);
     const double one = difference(host, sofa, &compared, &where);
     EXPECT_LT(one, iterative ? 1e-4 : 1e-9) << where;
-    for (int i = 1; i < 100; ++i)
+    // comparisons have some fifteen bodies of up to 13,000 nodes: ten steps of them take as long as hundreds elsewhere
+    const int steps = std::filesystem::path(path).parent_path().filename() == "compare" ? 10 : 100;
+    for (int i = 1; i < steps; ++i)
         ASSERT_EQ(pli_scene_step(host, &error), PLI_OK) << error.text;
-    sofa.steps(99);
-    const double hundred = difference(host, sofa, &compared, &where);
-    EXPECT_LT(hundred, iterative ? 1e-4 : 1e-6) << where;
-    std::printf("%s: %d states, %.2g after 1 step, %.2g after 100 (of the body's size)\n",
-                std::filesystem::path(path).filename().c_str(), compared, one, hundred);
+    sofa.steps(steps - 1);
+    const double many = difference(host, sofa, &compared, &where);
+    EXPECT_LT(many, iterative ? 1e-4 : 1e-6) << where;
+    std::printf("%s: %d states, %.2g after 1 step, %.2g after %d (of the body's size)\n",
+                std::filesystem::path(path).filename().c_str(), compared, one, many, steps);
     pli_scene_finish(host, &error);
     pli_scene_destroy(host);
 }

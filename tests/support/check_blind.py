@@ -20,7 +20,6 @@ WORDS = ("tetlod", "frame", "wavelet", "octree", "spring", "subdivision", "latti
 EXCEPTIONS = (
     (r"principal frame|the frame on the right", "kernel", "axes of a deformation gradient"),
     (r"lattice", "mesh", "the regular grid of voxels"),
-    (r"is a spring along the surface|springs that slide", "contact", "Coulomb friction as a mechanical spring"),
 )
 
 

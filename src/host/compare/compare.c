@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/timer.h"
 #include "base/vec.h"
@@ -15,7 +16,11 @@
 enum { SAMPLES_MAX = 240, DEFAULT_REPEAT = 3, DEFAULT_INSTANTS = 4, REPEAT_MAX = 100 };
 #define SURFACE_BYTES_MAX (256.0 * 1024 * 1024)
 
-PliCompareDef pli_compare_default(void) { return (PliCompareDef){ .patience = 10.0 }; }
+PliCompareDef pli_compare_default(void)
+{
+    return (
+        PliCompareDef){ .patience = 10.0, .reference_key = { .unknown = true }, .cache_bytes = 512ull * 1024 * 1024 };
+}
 
 const char *pli_verdict_name(PliVerdict verdict)
 {
@@ -104,6 +109,21 @@ static void free_field(Field *f)
     pli_triangle_tree_destroy(f->tree);
 }
 
+/// What is needed to measure on the common surface.
+static bool measure_surface(Field *f)
+{
+    const PliComparison *c = f->c;
+    const size_t n = c->point_count;
+    f->area = malloc((n + 1) * sizeof *f->area);
+    f->weight = malloc((n + 1) * sizeof *f->weight);
+    f->points = malloc((3 * n + 1) * sizeof *f->points);
+    if (!f->area || !f->weight || !f->points) return false;
+    pli_point_areas(c->rest, c->point_count, c->tris, c->tri_count, f->area);
+    const PliHost host = pli_host_default();
+    f->tree = pli_triangle_tree_create(&host, c->rest, c->point_count, c->tris, c->tri_count);
+    return f->tree != NULL;
+}
+
 /// The reference has been opened: its surface is everybody's.
 static bool take_surface(Field *f, const PliRun *run)
 {
@@ -121,16 +141,10 @@ static bool take_surface(Field *f, const PliRun *run)
     c->tris = malloc((3 * (size_t)c->tri_count + 1) * sizeof *c->tris);
     f->surface = malloc((f->samples * 3 * n + 1) * sizeof *f->surface);
     f->tool_at = calloc((size_t)f->samples * 32, sizeof *f->tool_at);
-    f->area = malloc((n + 1) * sizeof *f->area);
-    f->weight = malloc((n + 1) * sizeof *f->weight);
-    f->points = malloc((3 * n + 1) * sizeof *f->points);
-    if (!c->rest || !c->tris || !f->surface || !f->tool_at || !f->area || !f->weight || !f->points) return false;
+    if (!c->rest || !c->tris || !f->surface || !f->tool_at) return false;
     memcpy(c->tris, tris, 3 * (size_t)c->tri_count * sizeof *tris);
     pli_body_skin_positions(run->body, run->x, c->rest);
-    pli_point_areas(c->rest, c->point_count, c->tris, c->tri_count, f->area);
-    const PliHost host = pli_host_default();
-    f->tree = pli_triangle_tree_create(&host, c->rest, c->point_count, c->tris, c->tri_count);
-    return f->tree != NULL;
+    return measure_surface(f);
 }
 
 static bool choose_instants(Field *f, double dt)
@@ -380,6 +394,104 @@ static bool run_clocks(Field *f, const PliEntrant *e, PliOutcome *o, const doubl
     return good;
 }
 
+// ---- the recorded reference --------------------------------------------------------------------------------------------------
+
+/// What the reference leaves behind for the others, into an archive or out of it. Structs go as they are: the program is part of
+/// the key, so whoever reads them has the same.
+static void archive_reference(Field *f, PliArchive *a)
+{
+    PliComparison *c = f->c;
+    PliOutcome *o = &c->outcome[f->def->reference];
+    pli_archive_raw(a, o, sizeof *o); // pointers in it are replaced below
+    if (a->reading) {                 // on failure only what was read is freed
+        o->ms = o->active = o->event = o->force = o->per_level = o->time = NULL;
+        o->rms = o->max = o->hausdorff = o->near_tool = o->elastic = o->kinetic = o->balance = NULL;
+        o->shot = NULL;
+    }
+    pli_archive_raw(a, &c->dt, sizeof c->dt);
+    pli_archive_raw(a, &c->every, sizeof c->every);
+    pli_archive_raw(a, &c->point_count, sizeof c->point_count);
+    pli_archive_raw(a, &c->tri_count, sizeof c->tri_count);
+    pli_archive_raw(a, &f->samples, sizeof f->samples);
+    pli_archive_raw(a, &f->tool_count, sizeof f->tool_count);
+    const size_t n = c->point_count, steps = f->def->steps, samples = f->samples;
+    c->rest = pli_archive_array(a, c->rest, 3 * n, sizeof *c->rest);
+    c->tris = pli_archive_array(a, c->tris, 3 * (size_t)c->tri_count, sizeof *c->tris);
+    f->surface = pli_archive_array(a, f->surface, samples * 3 * n, sizeof *f->surface);
+    f->tool_at = pli_archive_array(a, f->tool_at, samples * 32, sizeof *f->tool_at);
+    double **const per_step[] = { &o->ms, &o->active, &o->event };
+    double **const per_sample[] = { &o->time,      &o->rms,     &o->max,     &o->hausdorff,
+                                    &o->near_tool, &o->elastic, &o->kinetic, &o->balance };
+    for (size_t k = 0; k < sizeof per_step / sizeof *per_step; ++k)
+        *per_step[k] = pli_archive_array(a, *per_step[k], steps, sizeof(double));
+    for (size_t k = 0; k < sizeof per_sample / sizeof *per_sample; ++k)
+        *per_sample[k] = pli_archive_array(a, *per_sample[k], samples, sizeof(double));
+    o->force = pli_archive_array(a, o->force, steps * (size_t)o->tool_count * 3, sizeof(double));
+    o->per_level = pli_archive_array(a, o->per_level, steps * 8, sizeof(double));
+    o->shot = pli_archive_array(a, o->shot, (size_t)o->shot_count, sizeof *o->shot);
+    if (!o->shot) o->shot_count = 0;
+    for (int k = 0; k < o->shot_count && a->reading; ++k) o->shot[k].points = NULL, o->shot[k].level = NULL;
+    for (int k = 0; k < o->shot_count; ++k) {
+        o->shot[k].points = pli_archive_array(a, o->shot[k].points, 3 * n, sizeof(double));
+        o->shot[k].level = pli_archive_array(a, o->shot[k].level, n, 1);
+    }
+}
+
+static PliKey reference_key(const Field *f)
+{
+    const PliCompareDef *d = f->def;
+    PliKey key = d->reference_key;
+    const double number[] = { d->steps, d->repeat, d->patience, d->wall_clock };
+    pli_key_add(&key, number, sizeof number);
+    pli_key_add(&key, d->instants, d->instants ? (size_t)d->instant_count * sizeof *d->instants : 0);
+    pli_key_text(&key, d->entrants[d->reference].name);
+    return key;
+}
+
+/// @return false: there is no recording, and nothing has happened
+static bool recall_reference(Field *f)
+{
+    PliComparison *c = f->c;
+    PliOutcome *o = &c->outcome[f->def->reference];
+    PliArchive a = { 0 };
+    int64_t when = 0;
+    const PliKey key = reference_key(f);
+    if (!f->def->cache || key.unknown || !pli_cache_load(f->def->cache, &key, &a, &when)) return false;
+    archive_reference(f, &a);
+    bool good = !a.failed && a.at == a.bytes && choose_instants(f, c->dt) && f->shot_count == o->shot_count;
+    pli_archive_free(&a);
+    good = good && measure_surface(f);
+    if (!good) { // as if it had not been there
+        pli_cache_drop(f->def->cache, &key);
+        free_outcome(o);
+        *o = (PliOutcome){ 0 };
+        free(c->rest);
+        free(c->tris);
+        c->rest = NULL, c->tris = NULL;
+        const Field fresh = { .def = f->def, .c = c };
+        free_field(f);
+        *f = fresh;
+        return false;
+    }
+    const time_t then = (time_t)when;
+    struct tm local;
+    strftime(o->recorded, sizeof o->recorded, "%Y-%m-%d %H:%M", localtime_r(&then, &local));
+    f->runs_done += 1 + (f->def->repeat ? f->def->repeat : DEFAULT_REPEAT);
+    report_progress(f, &f->def->entrants[f->def->reference], 0, "recorded before");
+    return true;
+}
+
+static void record_reference(Field *f)
+{
+    const PliOutcome *o = &f->c->outcome[f->def->reference];
+    const PliKey key = reference_key(f);
+    if (!f->def->cache || key.unknown || !o->repeatable || o->verdict != PLI_FINISHED || f->c->point_count == 0) return;
+    PliArchive a = { 0 };
+    archive_reference(f, &a);
+    pli_cache_store(f->def->cache, &key, &a, f->def->cache_bytes);
+    pli_archive_free(&a);
+}
+
 // ---- everything -----------------------------------------------------------------------------------------------------------------
 
 static void keep_text(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from ? from : ""); }
@@ -462,7 +574,11 @@ PliComparison *pli_compare(const PliCompareDef *def, PliError *err)
     f.c->reference = def->reference;
     f.c->steps = def->steps;
     f.c->wall_clock = def->wall_clock;
-    status = run_entrant(&f, def->reference); // the others are measured against it as they run
+    status = PLI_OK;
+    if (!recall_reference(&f)) {
+        status = run_entrant(&f, def->reference); // the others are measured against it as they run
+        if (status == PLI_OK) record_reference(&f);
+    }
     const PliOutcome *reference = &f.c->outcome[def->reference];
     if (status == PLI_OK && reference->verdict != PLI_FINISHED) {
         status = pli_refuse(err, reference->verdict == PLI_UNABLE ? PLI_BAD_ARGUMENT : PLI_DIVERGED,

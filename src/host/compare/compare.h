@@ -9,6 +9,7 @@
 
 #include <pliant/body.h>
 
+#include "host/compare/cache.h"
 #include "host/components/metrics.h"
 
 #ifdef __cplusplus
@@ -54,11 +55,23 @@ typedef struct PliCompareDef {
     int instant_count;
     void (*progress)(double part, const char *text, void *user); ///< part of all runs done, 0 .. 1; NULL: silent
     void *progress_user;
+    const char *cache;    ///< folder in which the run of the reference is kept; NULL: it runs every time
+    PliKey reference_key; ///< of all that decides what the reference does and how long it takes, but for what is above
+    uint64_t cache_bytes; ///< most that is kept there; default 512 MiB
 } PliCompareDef;
 PliCompareDef pli_compare_default(void);
 
 typedef enum PliVerdict { PLI_FINISHED, PLI_WENT_AWAY, PLI_UNABLE } PliVerdict;
 const char *pli_verdict_name(PliVerdict verdict); ///< "ok", "diverged", "unable"
+
+typedef enum PliBound { PLI_EXACT, PLI_AT_LEAST, PLI_AT_MOST } PliBound;
+/// The uniform bodies of the scene (family.h) beside one body. NaN: there is nothing to compare with.
+typedef struct PliRival {
+    double cost;                      ///< ms per step of the uniform body of equal error
+    double gain;                      ///< that over the body's own cost: above 1, adaptivity pays
+    double error;                     ///< of the uniform body of equal cost
+    PliBound cost_bound, error_bound; ///< of cost and gain, of error; beyond the ends of the family's curve
+} PliRival;
 
 /// The surface at one instant.
 typedef struct PliShot {
@@ -102,6 +115,7 @@ typedef struct PliOutcome {
     double run_low, run_high; ///< total time of the fastest and the slowest timed run over their median
     int timed_runs;
     bool timed_with_evidence; ///< too slow to repeat: the steps of the evidence run were timed
+    char recorded[32]; ///< date of the recording that everything here, times included, was taken from; "": it ran
     double
         busy; ///< wall time over CPU time of the timed runs; well above 1: something else was running, or threads waited
     double pop_max, hidden_max, energy_drift, energy_loss, momentum_drift; ///< NaN: does not apply
@@ -109,8 +123,10 @@ typedef struct PliOutcome {
     uint64_t refined, coarsened, refused, forced;
     size_t bytes;
     uint64_t hash;
-    bool repeatable; ///< every run ended with the same hash
-    bool on_front;   ///< nobody is both cheaper and closer
+    bool repeatable;             ///< every run ended with the same hash
+    bool on_front;               ///< nobody is both cheaper and closer
+    bool uniform;                ///< one of the family that `rival` and `force_rival` are about
+    PliRival rival, force_rival; ///< at equal RMS error, at equal error of the tools' forces
 } PliOutcome;
 
 typedef struct PliComparison {

@@ -7,6 +7,7 @@
 
 #include "base/fold.h"
 #include "base/vec.h"
+#include "host/compare/family.h"
 
 PliBalance pli_balance_begin(const PliRun *run)
 {
@@ -169,6 +170,7 @@ PliStatus pli_figures(PliComparison *c, double largest)
     }
     if (good) pli_pareto(cost, error, c->count, best);
     for (int k = 0; good && k < c->count; ++k) c->outcome[k].on_front = best[k];
+    if (good) pli_family_figures(c);
     free(cost);
     free(error);
     free(best);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "host/components/components.h"
 #include "host/graph/simulation.h"
+#include "output/machine.h"
 
 enum { PARTS_MAX = 64 };
 
@@ -332,6 +333,12 @@ static PliNode *child_of(const PliNode *root, const char *name)
     return NULL;
 }
 
+/// Bodies that are switched off while another one runs.
+static bool is_body(const PliContest *contest, const PliNode *node)
+{
+    return pli_subtree_find((PliNode *)node, PLI_ROLE_MODEL) || trouble_in(contest->graph, node);
+}
+
 static PliStatus fill_slot(const Slot *slot, PliRun *run, PliError *err)
 {
     PliContest *contest = slot->contest;
@@ -340,8 +347,8 @@ static PliStatus fill_slot(const Slot *slot, PliRun *run, PliError *err)
     int count = contest->own_count;
     if (count > 0) memcpy(contest->overrides, contest->def.overrides, (size_t)count * sizeof *contest->overrides);
     for (const PliNode *node = contest->graph->root->first; node; node = node->next) {
-        const bool is_body = pli_subtree_find((PliNode *)node, PLI_ROLE_MODEL) || trouble_in(contest->graph, node);
-        if (!is_body || !node->active || strcmp(node->name, slot->node) == 0 || count >= contest->own_count + PARTS_MAX)
+        if (!is_body(contest, node) || !node->active || strcmp(node->name, slot->node) == 0 ||
+            count >= contest->own_count + PARTS_MAX)
             continue;
         const char *path = pli_scene_format(contest->graph, "@%s.activated", node->name);
         if (!path) return no_memory(err);
@@ -387,6 +394,67 @@ static PliStatus open_seat(void *user, PliRun *run, PliError *err)
 
 static PliStatus step_seat(PliRun *run, PliError *err) { return pli_scene_step(((Open *)run->self)->scene, err); }
 
+// ---- what decides the run of the reference --------------------------------------------------------------------------------
+
+static void key_element(PliKey *key, const PliXml *e)
+{
+    pli_key_text(key, e->tag);
+    for (int k = 0; k < e->attr_count; ++k) {
+        pli_key_text(key, e->attrs[k].name);
+        pli_key_text(key, e->attrs[k].value);
+    }
+    pli_key_add(key, &e->attr_count, sizeof e->attr_count);
+}
+
+static void key_files(PliKey *key, PliContest *contest, const PliObject *o)
+{
+    for (int i = 0; i < o->data_count; ++i) {
+        const PliData *d = &o->data[i];
+        if (!d->set || !d->text || !d->text[0] || !pli_is_input(d->row)) continue;
+        if (d->row->kind == PLI_FILE) pli_key_file(key, d->text); // found when the scene was read
+        if (d->row->kind != PLI_FILES) continue;
+        static const char blanks[] = " \t\r\n";
+        for (const char *p = d->text + strspn(d->text, blanks); *p; p += strspn(p, blanks)) {
+            const size_t n = strcspn(p, blanks);
+            const char *name = pli_scene_format(contest->graph, "%.*s", (int)n, p);
+            const char *path = name ? pli_scene_file(contest->graph, o->xml, o->cls->name, name) : NULL;
+            if (path)
+                pli_key_file(key, path);
+            else
+                key->unknown = true;
+            p += n;
+        }
+    }
+}
+
+/// Elements of the tree and what is in their files, but for the bodies beside the reference.
+static void key_node(PliKey *key, PliContest *contest, const PliNode *node)
+{
+    const bool top = node->parent == contest->graph->root;
+    if (top && is_body(contest, node) && strcmp(node->name, contest->part[contest->reference].name) != 0) return;
+    key_element(key, node->xml);
+    for (const PliObject *o = node->first_object; o; o = o->next) {
+        key_element(key, o->xml);
+        for (const PliXml *e = o->xml->first; e; e = e->next) key_element(key, e);
+        key_files(key, contest, o);
+    }
+    for (const PliNode *child = node->first; child; child = child->next) key_node(key, contest, child);
+    pli_key_text(key, "end");
+}
+
+static PliKey reference_key(PliContest *contest)
+{
+    const PliMachine machine = pli_machine();
+    PliKey key = pli_key_begin();
+    pli_key_program(&key);
+    pli_key_text(&key, machine.cpu);
+    pli_key_text(&key, machine.simd);
+    pli_key_add(&key, &contest->host.worker_count, sizeof contest->host.worker_count);
+    pli_key_add(&key, &contest->def.dt, sizeof contest->def.dt);
+    key_node(&key, contest, contest->graph->root);
+    return key;
+}
+
 PliComparison *pli_contest_compare(PliContest *contest, PliCompareDef *def, PliError *err)
 {
     free(contest->slots);
@@ -419,6 +487,7 @@ PliComparison *pli_contest_compare(PliContest *contest, PliCompareDef *def, PliE
     def->count = contest->count;
     def->reference = contest->reference;
     if (def->steps == 0) def->steps = contest->steps;
+    if (def->cache) def->reference_key = reference_key(contest);
     if (!def->instants && contest->instant_count > 0) {
         def->instants = contest->instants;
         def->instant_count = contest->instant_count;

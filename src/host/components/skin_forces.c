@@ -6,15 +6,15 @@
 
 // Forces on the skin that act inside AdaptiveSolver: contact between the pieces of a body, attraction to a target.
 
-typedef struct Outside {
+typedef struct SkinForces {
     PliModel *model;
     PliSkinForce *force;
     double measure;
-} Outside;
+} SkinForces;
 
 static PliStatus join(PliObject *o, PliError *err)
 {
-    Outside *s = o->self;
+    SkinForces *s = o->self;
     PliModel *m = s->model;
     const int most = (int)(sizeof m->skin_force / sizeof *m->skin_force);
     if (m->skin_force_count == most)
@@ -25,7 +25,7 @@ static PliStatus join(PliObject *o, PliError *err)
 
 static PliStatus pieces_init(PliObject *o, PliError *err)
 {
-    Outside *s = o->self;
+    SkinForces *s = o->self;
     PliPiecesDef def = pli_pieces_default();
     s->model = pli_model_of(o, err);
     if (!s->model || pli_model_fill(o, &pli_pieces_attributes, &def, err)) return err->status;
@@ -53,7 +53,7 @@ static PliMesh *target_mesh(PliObject *o, PliError *err)
 
 static PliStatus target_init(PliObject *o, PliError *err)
 {
-    Outside *s = o->self;
+    SkinForces *s = o->self;
     PliTargetDef def = pli_target_default();
     s->model = pli_model_of(o, err);
     if (!s->model || pli_model_fill(o, &pli_target_attributes, &def, err)) return err->status;
@@ -66,21 +66,21 @@ static PliStatus target_init(PliObject *o, PliError *err)
     return join(o, err);
 }
 
-static PliStatus outside_end(PliObject *o, double dt, PliError *err)
+static PliStatus skin_forces_end(PliObject *o, double dt, PliError *err)
 {
     (void)dt;
     (void)err;
-    Outside *s = o->self;
+    SkinForces *s = o->self;
     s->measure = pli_skin_force_measure(s->force);
     pli_touch(pli_data(o, pli_skin_force_measure_name(s->force)));
     return PLI_OK;
 }
 
-static void outside_destroy(PliObject *o) { pli_skin_force_destroy(((Outside *)o->self)->force); }
+static void skin_forces_destroy(PliObject *o) { pli_skin_force_destroy(((SkinForces *)o->self)->force); }
 
-#define OUTSIDE_OPS .size = sizeof(Outside), .end = outside_end, .destroy = outside_destroy
-const PliOps pli_piece_contact_ops = { OUTSIDE_OPS, .init = pieces_init };
-const PliOps pli_skin_target_ops = { OUTSIDE_OPS, .init = target_init };
+#define SKIN_FORCES_OPS .size = sizeof(SkinForces), .end = skin_forces_end, .destroy = skin_forces_destroy
+const PliOps pli_piece_contact_ops = { SKIN_FORCES_OPS, .init = pieces_init };
+const PliOps pli_skin_target_ops = { SKIN_FORCES_OPS, .init = target_init };
 
 void pli_pieces_defaults(void *def) { *(PliPiecesDef *)def = pli_pieces_default(); }
 void pli_target_defaults(void *def) { *(PliTargetDef *)def = pli_target_default(); }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "host/compare/family.h"
 #include "host/report/report.h"
 
 /// A number that reads back, or nothing.
@@ -20,6 +21,15 @@ static void put_names(PliText *t, const PliChapter *chapter, const PliOutcome *o
     pli_text_csv(t, o->name);
 }
 
+static void put_rival(PliText *t, const PliRival *r)
+{
+    const char *cost = pli_bound_name(r->cost_bound), *error = pli_bound_name(r->error_bound);
+    put_number(t, r->gain);
+    pli_text_print(t, ",%s", cost ? cost : "");
+    put_number(t, r->error);
+    pli_text_print(t, ",%s", error ? error : "");
+}
+
 void pli_report_bodies_csv(const PliReportDef *def, PliText *t)
 {
     pli_text_put(
@@ -28,7 +38,8 @@ void pli_report_bodies_csv(const PliReportDef *def, PliText *t)
         "force_error,dofs_mean,dofs_max,dofs_total,"
         "ms_median,ms_p99,ms_max,ms_total,speedup,timed_runs,run_low,run_high,pop_max,hidden_max,energy_drift,energy_"
         "loss,momentum_drift,refined,coarsened,"
-        "bytes,hash\n");
+        "bytes,hash,uniform,gain,gain_bound,error_at_equal_cost,error_bound,force_gain,force_gain_bound,force_error_at_"
+        "equal_cost,force_error_bound\n");
     for (int k = 0; k < def->count; ++k)
         for (int b = 0; b < def->chapter[k].comparison->count; ++b) {
             const PliOutcome *o = &def->chapter[k].comparison->outcome[b];
@@ -46,8 +57,11 @@ void pli_report_bodies_csv(const PliReportDef *def, PliText *t)
             for (size_t i = 0; i < sizeof times / sizeof *times; ++i) put_number(t, ran ? times[i] : NAN);
             const double drift[] = { o->pop_max, o->hidden_max, o->energy_drift, o->energy_loss, o->momentum_drift };
             for (size_t i = 0; i < sizeof drift / sizeof *drift; ++i) put_number(t, drift[i]);
-            pli_text_print(t, ",%" PRIu64 ",%" PRIu64 ",%zu,%016" PRIx64 "\n", o->refined, o->coarsened, o->bytes,
-                           o->hash);
+            pli_text_print(t, ",%" PRIu64 ",%" PRIu64 ",%zu,%016" PRIx64 ",%d", o->refined, o->coarsened, o->bytes,
+                           o->hash, o->uniform);
+            put_rival(t, &o->rival);
+            put_rival(t, &o->force_rival);
+            pli_text_put(t, "\n");
         }
 }
 

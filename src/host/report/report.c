@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/compare/family.h"
 #include "host/report/plot.h"
 
 enum { PICTURE_W = 272, PICTURE_H = 208, PLOT_W = 620, PLOT_H = 330, BINS = 40 };
@@ -49,6 +50,17 @@ static PliColour body_colour(const PliComparison *c, int body)
     return pli_map_series(index);
 }
 
+/// Uniform bodies of a large family look alike: pictures and series have the first of them, tables and the cost plot all.
+static bool stands_for_others(const PliComparison *c, int body)
+{
+    int uniform = 0, before = 0;
+    for (int k = 0; k < c->count; ++k) {
+        uniform += c->outcome[k].uniform;
+        before += c->outcome[k].uniform && k < body;
+    }
+    return !c->outcome[body].uniform || uniform <= 4 || before == 0;
+}
+
 static void put_percent(PliText *t, double value)
 {
     if (isfinite(value))
@@ -59,13 +71,23 @@ static void put_percent(PliText *t, double value)
 
 // ---- the table -------------------------------------------------------------------------------------------------------------
 
+static void put_gain(PliText *t, const PliRival *r)
+{
+    static const char *const sign[] = { "", "&gt; ", "&lt; " };
+    pli_text_put(t, isfinite(r->gain) && strcmp(pli_rival_verdict(r), "wins") == 0 ? "<td class=\"best\">" : "<td>");
+    if (isfinite(r->gain))
+        pli_text_print(t, "%s%.3g&times;</td>", sign[r->cost_bound], r->gain);
+    else
+        pli_text_put(t, "&ndash;</td>");
+}
+
 static void put_row(PliText *t, const PliComparison *c, const PliOutcome *o)
 {
     pli_text_print(t, "<tr%s><td>", o->is_reference ? " class=\"reference\"" : "");
     pli_text_escape(t, o->name);
     pli_text_print(t, "</td><td class=\"left\">%s</td>", o->scheme);
     if (o->verdict != PLI_FINISHED) {
-        pli_text_put(t, "<td class=\"reason\" colspan=\"17\">");
+        pli_text_put(t, "<td class=\"reason\" colspan=\"19\">");
         if (o->verdict == PLI_WENT_AWAY) pli_text_print(t, "diverged at t = %.6g s: ", o->stopped_at);
         if (o->verdict == PLI_UNABLE) pli_text_put(t, "cannot do this scene: ");
         pli_text_escape(t, o->reason);
@@ -89,6 +111,8 @@ static void put_row(PliText *t, const PliComparison *c, const PliOutcome *o)
                    : o->speedup < 100.0 ? 1
                                         : 0,
                    o->speedup);
+    put_gain(t, &o->rival);
+    put_gain(t, &o->force_rival);
     const double drift[] = { o->pop_max, o->energy_drift, o->momentum_drift };
     for (int k = 0; k < 3; ++k) {
         pli_text_put(t, "<td>");
@@ -110,7 +134,8 @@ static void put_table(PliText *t, const PliComparison *c)
                     "<th>near<br/>the "
                     "tool</th><th>tool<br/>force</th><th>DOFs<br/>mean</th><th>DOFs<br/>max</th><th>DOFs<br/>total</"
                     "th><th>ms/step<br/>median</th>"
-                    "<th>ms/step<br/>p99</th><th>ms/step<br/>max</th><th>speed-up</th><th>largest<br/>pop</"
+                    "<th>ms/step<br/>p99</th><th>ms/step<br/>max</th><th>speed-up</th><th>gain</th><th>force<br/>gain</"
+                    "th><th>largest<br/>pop</"
                     "th><th>energy<br/>drift</th><th>momentum<br/>drift</th>"
                     "<th>refined /<br/>coarsened</th><th>MiB</th></tr>\n");
     for (int k = 0; k < c->count; ++k) put_row(t, c, &c->outcome[k]);
@@ -125,6 +150,29 @@ static void put_table(PliText *t, const PliComparison *c)
         "got lost), over the reference's largest; momentum likewise. Green: nobody is both cheaper and closer.</p>\n",
         c->point_count, c->tri_count, c->steps, c->dt, 1e3 * c->largest_displacement,
         c->wall_clock ? "wall time of a step" : "CPU time of a step on one thread");
+}
+
+/// Adaptive bodies against the uniform ones: who wins by how much.
+static void put_verdicts(PliText *t, const PliComparison *c)
+{
+    char text[600];
+    pli_family_summary(c, text, sizeof text);
+    if (!text[0]) return;
+    pli_text_put(t, "<h3>Does it pay?</h3><p><strong>");
+    pli_text_escape(t, text);
+    pli_text_put(t, "</strong></p><ul>");
+    for (int k = 0; k < c->count; ++k) {
+        pli_family_sentence(c, &c->outcome[k], text, sizeof text);
+        if (!text[0]) continue;
+        pli_text_put(t, "<li>");
+        pli_text_escape(t, text);
+        pli_text_put(t, "</li>");
+    }
+    pli_text_put(t,
+                 "</ul><p class=\"soft\">Gain: cost of a uniform body of equal error over the body's own cost; force "
+                 "gain: the same at equal error of the tools' forces. The uniform bodies stand for themselves with "
+                 "every mesh, integrator and rate the scene has; between two of them their curve is straight in "
+                 "logarithms, beyond its ends only a bound is given.</p>\n");
 }
 
 // ---- plots ------------------------------------------------------------------------------------------------------------------
@@ -149,13 +197,23 @@ static int by_x(const void *left, const void *right)
 static PliStatus put_cost_plot(PliText *t, const PliComparison *c)
 {
     const size_t n = (size_t)c->count;
-    PliCurve *curve = calloc(n + 1, sizeof *curve);
+    PliCurve *curve = calloc(n + 2, sizeof *curve);
     Point *point = calloc(n + 1, sizeof *point);
-    double *xs = calloc((n + 1) * (n + 1), sizeof *xs), *ys = calloc((n + 1) * (n + 1), sizeof *ys);
-    const char **names = calloc((n + 1) * (n + 1), sizeof *names);
+    double *xs = calloc((n + 2) * (n + 1), sizeof *xs), *ys = calloc((n + 2) * (n + 1), sizeof *ys);
+    const char **names = calloc((n + 2) * (n + 1), sizeof *names);
     bool *used = calloc(n + 1, sizeof *used);
     const bool good = curve && point && xs && ys && names && used;
     int curves = 0;
+    const PliFamily family = pli_family_of(c, false);
+    double family_error[PLI_FAMILY_MAX];
+    for (int k = 0; k < family.count; ++k) family_error[k] = 100.0 * family.error[k];
+    if (good && family.count > 1)
+        curve[curves++] = (PliCurve){ .label = "uniform bodies at their best",
+                                      .x = family.cost,
+                                      .y = family_error,
+                                      .count = (size_t)family.count,
+                                      .colour = { 150, 156, 168 },
+                                      .mark = PLI_DASHED };
     for (int k = 0; good && k <= c->count; ++k) { // the last round is the front
         const bool front = k == c->count;
         if (!front && (used[k] || c->outcome[k].is_reference || c->outcome[k].verdict != PLI_FINISHED)) continue;
@@ -245,7 +303,7 @@ static PliStatus put_series(PliText *t, const PliComparison *c, Series what, con
     int curves = 0;
     for (int k = 0; good && k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
-        if (o->verdict == PLI_UNABLE) continue;
+        if (o->verdict == PLI_UNABLE || !stands_for_others(c, k)) continue;
         double *to_x = x + (size_t)k * room, *to_y = y + (size_t)k * room;
         const size_t count = gather(c, o, what, to_x, to_y);
         if (count == 0) continue;
@@ -279,7 +337,7 @@ static void put_histograms(PliText *t, const PliComparison *c)
     pli_text_put(t, "<h3>Step times</h3><div class=\"plots\">");
     for (int k = 0; k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
-        if (o->verdict != PLI_FINISHED) continue;
+        if (o->verdict != PLI_FINISHED || !stands_for_others(c, k)) continue;
         size_t counts[BINS];
         char label[200];
         const double high = o->step_ms.max > 0.0 ? o->step_ms.max : 1.0;
@@ -379,7 +437,8 @@ static PliStatus put_pictures(PliText *t, const PliChapter *chapter, PliPictureK
     PliStatus status = PLI_OK;
     for (int b = 0; b < c->count && status == PLI_OK; ++b) {
         const PliOutcome *o = &c->outcome[b];
-        if (o->verdict == PLI_UNABLE || (kind == PLI_PICTURE_BY_ERROR && o->is_reference)) continue;
+        if (o->verdict == PLI_UNABLE || (kind == PLI_PICTURE_BY_ERROR && o->is_reference) || !stands_for_others(c, b))
+            continue;
         pli_text_put(t, "<div class=\"who\">");
         pli_text_escape(t, o->name);
         pli_text_put(t, "</div>");
@@ -418,6 +477,12 @@ static void put_runs(PliText *t, const PliComparison *c)
             o->hash);
     }
     pli_text_put(t, "</table>\n");
+    if (c->outcome[c->reference].recorded[0])
+        pli_text_print(t,
+                       "<p class=\"soft\">The reference did not run this time: its motion and its times are those of a "
+                       "recording of %s, made by the same program from the same scene and meshes on this kind of "
+                       "processor. <code>--no-cache</code> runs it again.</p>\n",
+                       c->outcome[c->reference].recorded);
 }
 
 static PliStatus put_chapter(PliText *t, const PliChapter *chapter)
@@ -433,6 +498,7 @@ static PliStatus put_chapter(PliText *t, const PliChapter *chapter)
         pli_text_put(t, "</p>\n");
     }
     put_table(t, chapter->comparison);
+    put_verdicts(t, chapter->comparison);
     PliStatus status = put_pictures(t, chapter, PLI_PICTURE_BY_LEVEL);
     if (status == PLI_OK) status = put_pictures(t, chapter, PLI_PICTURE_BY_ERROR);
     if (status == PLI_OK) status = put_plots(t, chapter->comparison);

@@ -102,7 +102,7 @@ static PliStatus state_init(PliObject *o, PliError *err)
         PliObject *topology = points_from(o);
         PliIndex n = 0;
         const double *points = topology ? pli_topology_points(topology, &n) : NULL;
-        if (!points || n == 0) {
+        if ((!points || n == 0) && nx == 0) {
             // nothing was said about the points: a mapping in the node may know them
             PliObject *mapping = pli_node_find(o->node, PLI_ROLE_MAPPING);
             PliStatus status = mapping && mapping->cls->ops->child_points

@@ -9,7 +9,8 @@ static void defaults(void *def) { *(PliFemDef *)def = pli_fem_default(); }
 
 static const PliAttribute rows[] = {
     { "filename", PLI_FILE, .help = "tetrahedral mesh file (msh, vtk, vtu, mesh)" },
-    { "mesh", PLI_LINK, .help = "loader or topology with position and tetrahedra, instead of filename" },
+    { "mesh", PLI_LINK,
+      .help = "loader or topology with position and tetrahedra (or hexahedra, which are split), instead of filename" },
     { "position", PLI_POINTS, .role = PLI_IN_OUT,
       .help = "m, rest positions of all coefficients; with src, of the mesh" },
     { "tetrahedra", PLI_INDICES, .role = PLI_IN_OUT, .width = 4,

@@ -19,6 +19,15 @@ static const double MEMORY = 1.0;     ///< s, after which a blow counts for a th
 /// m/s over the size of the body: motion slower than this counts as none, whatever else moved.
 static const double STILLNESS = 1e-5;
 
+// What a change of the set costs must be earned. Measured on chains and trees: a change costs about a step, judging a tenth of
+// one, and a set with most frames active is integrated at the cost of all of them.
+enum { FULL_PACE = 6 }; ///< steps from one decision to the next while all frames are active: none can wake
+static const double NEARLY_ALL = 0.75; ///< share of active frames from which on the others wake as well
+enum { BATCH = 8 };                    ///< one in so many active frames goes to sleep at once, or they wait for others
+enum { RUSH = 12 };                    ///< frames that may wake at once for each that is known to
+enum { NAP = 4 };                      ///< times hold: a shorter time with some frames asleep was not worth it
+static const uint64_t NOT_GATHERED = UINT64_MAX; ///< in place of the revision that forces were gathered with
+
 PliStatus pli_frames_adapt_create(PliFrames *s)
 {
     const PliHost *h = &s->host;
@@ -28,14 +37,15 @@ PliStatus pli_frames_adapt_create(PliFrames *s)
     s->hat = PLI_NEW(h, 3 * dofs, double);
     s->push = PLI_NEW(h, 3 * dofs, double);
     s->hat_mass = PLI_NEW(h, 16 * n, double);
+    s->hat_stiffness = PLI_NEW(h, 16 * n, double);
     s->v_before = PLI_NEW(h, 3 * dofs, double);
     s->momentum = PLI_NEW(h, 3 * dofs, double);
     s->solve = PLI_NEW(h, 12 * dofs, double);
     s->score = PLI_NEW(h, n, double);
     s->age = PLI_NEW(h, n, PliIndex);
     s->wish = PLI_NEW(h, n, uint8_t);
-    return s->fixed && s->force && s->hat && s->push && s->hat_mass && s->v_before && s->momentum && s->solve &&
-                   s->score && s->age && s->wish
+    return s->fixed && s->force && s->hat && s->push && s->hat_mass && s->hat_stiffness && s->v_before && s->momentum &&
+                   s->solve && s->score && s->age && s->wish
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
 }
@@ -49,6 +59,7 @@ void pli_frames_adapt_destroy(PliFrames *s)
     PLI_FREE(h, s->hat, 3 * dofs);
     PLI_FREE(h, s->push, 3 * dofs);
     PLI_FREE(h, s->hat_mass, 16 * n);
+    PLI_FREE(h, s->hat_stiffness, 16 * n);
     PLI_FREE(h, s->v_before, 3 * dofs);
     PLI_FREE(h, s->momentum, 3 * dofs);
     PLI_FREE(h, s->solve, 12 * dofs);
@@ -64,6 +75,7 @@ void pli_frames_adapt_reset(PliFrames *s)
     s->hat_revision = 0;
     s->peak_kinetic = s->eta = s->since_decision = s->time = 0.0;
     s->still = 0;
+    s->since_change = s->since_nap = s->nap_wait = 0;
     s->decided = false;
     pli_governor_reset(&s->governor);
     s->peak_force = 0.0;
@@ -152,6 +164,26 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
     carry(s, s->hat);
 }
 
+// What the material puts up against a motion of one active frame or candidate alone, as one scalar for all directions: at least shear,
+// mu |dF|^2. It does not depend on how the body is turned or strained.
+static void gather_stiffness(PliFrames *s)
+{
+    const PliFrameRegions *r = s->regions;
+    memset(s->hat_stiffness, 0, 16 * (size_t)s->count * sizeof *s->hat_stiffness);
+    for (PliIndex n = 0; n < r->node_count; ++n) {
+        if (r->node[n].leaf == PLI_NONE) continue;
+        const PliFramePack *p = &s->pack[n];
+        const double weight = s->lame.mu * p->stiffness * p->volume / PLI_REGION_SAMPLES;
+        for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m)
+            for (PliIndex k = 0; k < p->used; ++k) {
+                const double *g = s->pack_grad + 48 * p->first + 12 * ((size_t)m * p->used + k);
+                double *out = s->hat_stiffness + 16 * (size_t)s->pack_column[p->first + k];
+                for (int i = 0; i < 4; ++i)
+                    for (int j = 0; j < 4; ++j) out[4 * i + j] += weight * v3_dot(g + 3 * i, g + 3 * j);
+            }
+    }
+}
+
 // Lumped masses gathered the same way, block by block: M_i = sum_k T_ki^T M_k T_ki. A candidate is judged with itself and the
 // other candidates moving, an active frame with all candidates following.
 static void gather_masses(PliFrames *s)
@@ -178,6 +210,7 @@ static void gather_masses(PliFrames *s)
             }
         }
     }
+    gather_stiffness(s);
     s->hat_revision = s->dag->revision;
 }
 
@@ -350,21 +383,34 @@ static void take_inertia(PliFrames *s, const double *v, double drag)
     for (size_t k = 0; k < n; ++k) s->push[k] = s->hat[k] - pulled[k];
 }
 
-// Energy of the difference between the passive change of velocity and the predicted one. `slip`: how the passive change differs
-// from the one there was; NULL: a passive frame, not at all.
+/// M + tau^2 K of frame i alone.
+static void foreseen(const PliFrames *s, PliIndex i, double a[16])
+{
+    const double *m = s->hat_mass + 16 * (size_t)i, *k = s->hat_stiffness + 16 * (size_t)i;
+    for (int e = 0; e < 16; ++e) a[e] = m[e] + s->foresight * s->foresight * k[e];
+}
+
+// Energy of what a frame would do by itself in the time of foresight, kinetic and elastic: r^T A^-1 r / 2 of the force r that makes it
+// follow, A = M + tau^2 K of the frame alone. Where the material is stiff, kinetic energy alone is that of a mass thrown by a spring
+// it never leaves: tens to thousands of times too much. `slip`: how the passive change of velocity differs from the one there was;
+// NULL: a passive frame, not at all.
 static double predicted_energy(const PliFrames *s, PliIndex i, const double *slip)
 {
-    double d[12], factor[16];
-    const double *m = s->hat_mass + 16 * (size_t)i;
-    if (!cholesky4(m, factor)) return 0.0; // nothing moves with it
-    for (size_t a = 0; a < 3; ++a) {
-        double x[4];
-        for (size_t c = 0; c < 4; ++c) x[c] = s->push[12 * (size_t)i + 3 * c + a];
+    double a[16], factor[16], sum = 0.0;
+    const double *m = s->hat_mass + 16 * (size_t)i, tau = s->foresight;
+    foreseen(s, i, a);
+    if (!cholesky4(a, factor)) return 0.0; // nothing moves with it
+    for (size_t d = 0; d < 3; ++d) {
+        double force[4], x[4];
+        for (size_t c = 0; c < 4; ++c) {
+            force[c] = s->push[12 * (size_t)i + 3 * c + d];
+            for (size_t e = 0; e < 4 && slip; ++e) force[c] -= m[4 * c + e] * slip[3 * e + d] / s->predicted_dt;
+            x[c] = force[c];
+        }
         solve4(factor, x);
-        for (size_t c = 0; c < 4; ++c)
-            d[3 * c + a] = s->foresight * ((slip ? slip[3 * c + a] : 0.0) / s->predicted_dt - x[c]);
+        for (size_t c = 0; c < 4; ++c) sum += force[c] * x[c];
     }
-    return energy_of(m, d);
+    return 0.5 * tau * tau * sum;
 }
 
 static void find_slip(const PliFrames *s, PliIndex i, const double *v, const double *offset, double slip[12])
@@ -375,13 +421,14 @@ static void find_slip(const PliFrames *s, PliIndex i, const double *v, const dou
     for (size_t k = 0; k < 12; ++k) slip[k] -= before[k] + v[12 * (size_t)i + k] - s->v_before[12 * (size_t)i + k];
 }
 
-// Energy of the motion that is lost when active frame i follows its parents.
+// Energy of the motion that is lost when active frame i follows its parents, and of the strain that grows in its place.
 static double relative_energy(const PliFrames *s, PliIndex i, const double *v, const double *offset)
 {
-    double d[12];
+    double d[12], a[16];
     passive_velocity(s, i, v, offset, d);
     for (int k = 0; k < 12; ++k) d[k] -= v[12 * (size_t)i + (size_t)k];
-    return energy_of(s->hat_mass + 16 * (size_t)i, d);
+    foreseen(s, i, a);
+    return energy_of(a, d);
 }
 
 // What only asks where a frame is; 1 asks for it. Its size is that of what it would split.
@@ -407,6 +454,22 @@ static double most_frames(const PliFrames *s, const PliCriterionDef *c)
 {
     return fmin(c->max_active / 4, pli_governor_limit(&s->governor, c->budget_ms));
 }
+
+/// Nothing but motion says which frames are active.
+static bool is_free(const PliFrames *s, const PliCriterionDef *c)
+{
+    return c->kind == PLI_BY_VELOCITY && s->def.metric == PLI_METRIC_KINETIC && !(c->budget_ms > 0.0) &&
+           !(c->smallest_size > 0.0) && !(s->def.growth > 0.0) && c->max_active / 4 >= s->count;
+}
+
+static bool is_collapsed(const PliFrames *s)
+{
+    for (PliIndex q = 0; q < s->dag->active_count; ++q)
+        if (pli_dag_may_deactivate(s->dag, s->dag->active_list[q])) return false;
+    return true;
+}
+
+static bool is_full(const PliFrames *s) { return s->dag->active_count == s->count; }
 
 enum { KEEP, ACTIVATE, DEACTIVATE };
 
@@ -449,30 +512,73 @@ static bool force_asleep(PliFrames *s, PliBody *body, PliIndex left, double most
     return any;
 }
 
+/// What moves by itself below frame i goes to sleep as well.
+static bool may_follow(const PliFrames *s, PliIndex i)
+{
+    const PliDag *g = s->dag;
+    if (i == 0 || g->pinned[i]) return false;
+    for (PliIndex e = g->child_first[i]; e < g->child_first[i + 1]; ++e)
+        if (g->active[g->child[e]] && s->wish[g->child[e]] != DEACTIVATE) return false;
+    return true;
+}
+
+// Few at a time are not worth a change of the set; after a nap that was too short, the next one has to wait.
+static bool is_worth_it(const PliFrames *s, const PliCriterionDef *c, PliIndex sleepers)
+{
+    if (!is_free(s, c)) return true;
+    if (is_full(s)) return 2 * sleepers >= s->count && s->since_change >= s->nap_wait;
+    return BATCH * sleepers >= s->dag->active_count || s->since_change >= (PliIndex)c->hold;
+}
+
 // Active frames go passive when they move as their parents do, by the forces the last step began with: those of now, at the end of an
-// implicit step, keep more awake. Before anything wakes: what wakes keeps its parents. Fills wish; true when one should change.
-static bool may_sleep(PliFrames *s, PliBody *body, const PliCriterionDef *c, const double *x, const double *v)
+// implicit step, keep more awake. They have done so in every decision of the second half of `hold`: a turning point is no rest.
+// Before anything wakes: what wakes keeps its parents. Fills wish; true when one should change. `passed`: decisions that this one
+// stands for.
+static bool may_sleep(PliFrames *s, PliBody *body, const PliCriterionDef *c, const double *x, const double *v,
+                      PliIndex passed)
 {
     PliDag *g = s->dag;
     const double most = most_frames(s, c), limit = c->coarsen * wake_at(s, c);
     const bool over = g->active_count > most;
+    const PliIndex hold = (PliIndex)c->hold, trial = hold / 2;
     PliIndex left = g->active_count;
-    bool any = false, taken = false;
+    bool taken = false;
     for (PliIndex i = 0; i < s->count; ++i) {
         s->wish[i] = KEEP;
-        s->age[i]++;
+        s->age[i] += passed;
     }
-    for (PliIndex q = 0; q < g->active_count; ++q) {
+    for (PliIndex q = g->active_count; q-- > 0;) { // children first: with all of them a parent may go, too
         const PliIndex i = g->active_list[q];
-        const bool held = s->age[i] < (PliIndex)c->hold;
         s->score[i] = INFINITY;
-        if ((held && !over) || !pli_dag_may_deactivate(g, i)) continue;
+        if ((s->age[i] < trial && !over) || !may_follow(s, i)) continue;
         if (!taken) take_inertia(s, v, s->def.base.mass_damping), taken = true;
         s->score[i] = sleep_score(s, body, c, i, x, v);
-        if (held || s->score[i] > limit) continue;
-        s->wish[i] = DEACTIVATE, any = true, left--;
+        if (s->score[i] > limit) s->age[i] = s->age[i] < trial ? s->age[i] : trial;
+        if (s->age[i] < hold || s->score[i] > limit) continue;
+        s->wish[i] = DEACTIVATE, left--;
+    }
+    bool any = left < g->active_count;
+    if (any && !is_worth_it(s, c, g->active_count - left)) {
+        memset(s->wish, KEEP, s->count);
+        any = false, left = g->active_count;
     }
     return force_asleep(s, body, left, most) || any;
+}
+
+// What nearly wakes wakes with what does, and everything where little would be left asleep, or where a body at rest wakes wherever
+// it can: one change instead of several.
+static PliIndex wake_more(PliFrames *s, PliIndex wishes, double unit)
+{
+    const PliDag *g = s->dag;
+    for (PliIndex q = 0; q < g->candidate_count; ++q) {
+        const PliIndex i = g->candidate_list[q];
+        if (s->wish[i] == KEEP && s->score[i] > unit) s->wish[i] = ACTIVATE, wishes++;
+    }
+    const bool blow = is_collapsed(s) && wishes == g->candidate_count && RUSH * (g->active_count + wishes) >= s->count;
+    if (!blow && g->active_count + wishes < NEARLY_ALL * s->count) return wishes;
+    for (PliIndex i = 0; i < s->count; ++i)
+        if (!g->active[i]) s->wish[i] = ACTIVATE;
+    return s->count - g->active_count;
 }
 
 // Candidates wake by the forces of this moment, those of the step to come, and those that become candidates by that at once, level by
@@ -505,6 +611,7 @@ static bool must_wake(PliFrames *s, PliBody *body, const PliCriterionDef *c, con
                           : place_score(s, body, c, i, x);
         if (s->score[i] > unit) s->wish[i] = ACTIVATE, wishes++;
     }
+    if (wishes > 0 && is_free(s, c)) wishes = wake_more(s, wishes, c->coarsen * unit);
     // where not all may, those that would add most
     for (; wishes > 0 && g->active_count + wishes > most; --wishes) {
         PliIndex least = PLI_NONE;
@@ -571,12 +678,10 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     const double before = kinetic_energy(s, v);
     (void)pli_frames_refresh_offsets(s, x, true); // regions that split now go back to the truth
     PliIndex on = 0, off = 0;
-    for (PliIndex i = 0; i < s->count; ++i) {
-        if (s->wish[i] == ACTIVATE) {
-            pli_dag_activate(g, i);
-            s->age[i] = 0;
-            on++;
-        } else if (s->wish[i] == DEACTIVATE && pli_dag_may_deactivate(g, i)) {
+    for (PliIndex i = 0; i < s->count; ++i)
+        if (s->wish[i] == ACTIVATE) pli_dag_activate(g, i), s->age[i] = 0, on++;
+    for (PliIndex i = s->count; i-- > 0;) { // children first
+        if (s->wish[i] == DEACTIVATE && pli_dag_may_deactivate(g, i)) {
             // a child that wakes up in the same breath keeps its parent
             bool needed = false;
             for (PliIndex e = g->child_first[i]; e < g->child_first[i + 1]; ++e)
@@ -610,16 +715,40 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
         stats->energy_removed -= change;
 }
 
-static void gather(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+static void change_set(PliFrames *s, PliBody *body, double *x, double *v)
 {
-    gather_masses(s);
-    gather_forces(s, body, x, v, dt);
+    const bool was_full = is_full(s);
+    apply_wishes(s, body, x, v);
+    pli_body_recut(body);
+    if (is_full(s) && !was_full) {
+        const PliIndex hold = (PliIndex)pli_body_def(body)->criterion.hold, nap = s->since_nap;
+        s->nap_wait = nap < NAP * hold ? 2 * s->nap_wait + hold : 0;
+        if (s->nap_wait > NAP * hold) s->nap_wait = NAP * hold;
+    }
+    if (was_full) s->since_nap = 0;
+    s->since_change = s->still = 0;
+    s->polished = false;
 }
 
-static bool is_collapsed(const PliFrames *s)
+/// s, from one decision to the next.
+static double pace(const PliFrames *s, const PliCriterionDef *c, double dt)
 {
-    for (PliIndex q = 0; q < s->dag->active_count; ++q)
-        if (pli_dag_may_deactivate(s->dag, s->dag->active_list[q])) return false;
+    return is_full(s) && is_free(s, c) ? fmax(c->interval, FULL_PACE * dt) : c->interval;
+}
+
+/// Decisions that the next one stands for.
+static PliIndex decisions_since(const PliFrames *s, const PliCriterionDef *c, double dt)
+{
+    return pace(s, c, dt) > c->interval ? (PliIndex)(s->since_decision / fmax(c->interval, dt) + 0.5) : 1;
+}
+
+/// Forces of this moment, unless nothing can wake and no decision follows this step. False: not needed.
+static bool gather_in_time(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+{
+    const PliCriterionDef *c = &pli_body_def(body)->criterion;
+    if (is_full(s) && is_free(s, c) && s->since_decision + dt < pace(s, c, dt) * (1.0 - 1e-9)) return false;
+    gather_masses(s);
+    gather_forces(s, body, x, v, dt);
     return true;
 }
 
@@ -662,20 +791,19 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         if (pli_frames_refresh_offsets(s, x, true)) pli_body_set_sample_s0(body, s->sample_s0);
     }
     s->time += dt;
+    s->since_decision += dt;
     const bool first = s->predicted == 0;
     bool due = first, may_wake = true;
-    if (s->predicted == s->dag->revision) {
-        s->since_decision += dt;
-        due = s->since_decision >= c->interval * (1.0 - 1e-9);
-        if (due && may_sleep(s, body, c, x, v)) {
-            apply_wishes(s, body, x, v);
-            pli_body_recut(body);
+    if (s->predicted == s->dag->revision && s->since_decision >= pace(s, c, dt) * (1.0 - 1e-9)) {
+        const PliIndex passed = decisions_since(s, c, dt);
+        due = true;
+        s->since_change += passed, s->since_nap += passed;
+        if (may_sleep(s, body, c, x, v, passed)) {
+            change_set(s, body, x, v);
             changed = true;
-            s->still = 0;
-            s->polished = false;
         }
-        s->still += due;
-        if (due) s->since_decision = 0.0;
+        s->still++;
+        s->since_decision = 0.0;
     }
     if (may_polish(s, c) && !changed && !s->polished && is_collapsed(s) && motion.vibration <= s->eta &&
         s->still >= (PliIndex)c->hold + s->polish_wait) {
@@ -694,19 +822,19 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         changed = true;
     }
     if (!changed && pli_frames_refresh_offsets(s, x, false)) pli_body_set_sample_s0(body, s->sample_s0);
-    gather(s, body, x, v, dt);
+    bool gathered = gather_in_time(s, body, x, v, dt);
     // sleep falls at decisions, waking in any step: the first steps after a blow decide how a body moves
-    for (int level = 1; level < s->layout->level_count && may_wake && must_wake(s, body, c, x, v, dt, first); ++level) {
-        apply_wishes(s, body, x, v);
-        pli_body_recut(body);
+    for (int level = 1; gathered && may_wake && level < s->layout->level_count; ++level) {
+        if (!must_wake(s, body, c, x, v, dt, first)) break;
+        change_set(s, body, x, v);
         changed = true;
-        s->still = 0;
-        s->polished = false;
-        gather(s, body, x, v, dt);
+        gathered = gather_in_time(s, body, x, v, dt);
     }
-    memcpy(s->v_before, v, 3 * (size_t)s->dof_count * sizeof *v);
-    s->predicted = s->dag->revision;
-    s->predicted_dt = dt;
+    s->predicted = gathered ? s->dag->revision : NOT_GATHERED;
+    if (gathered) {
+        memcpy(s->v_before, v, 3 * (size_t)s->dof_count * sizeof *v);
+        s->predicted_dt = dt;
+    }
     s->decided = due;
     return changed;
 }

@@ -115,6 +115,10 @@ static void pull(const PliFrames *s, const PliFramePack *p, const double *grad, 
     for (PliIndex k = 0; k < p->used; ++k) {
         const PliIndex f = s->pack_column[p->first + k];
         const double *g = grad + 12 * (size_t)k;
+        if (s->dag->active[f]) {
+            for (size_t e = 0; e < 12; ++e) out[12 * (size_t)s->slot[f] + e] += g[e];
+            continue;
+        }
         for (PliIndex q = 0; q < rows->used[f]; ++q) {
             const double *t = rows->block + 16 * (rows->first[f] + q);
             double *to = out + 12 * (size_t)s->slot[rows->column[rows->first[f] + q]];

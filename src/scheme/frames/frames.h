@@ -74,17 +74,18 @@ typedef struct PliFrames {
     uint64_t cut_revision; ///< of the graph
 
     // adaptation
-    uint8_t *fixed;   ///< per coefficient: the host moves it
-    double *force;    ///< N, on every coefficient now
-    double *hat;      ///< N, the same gathered on active frames and candidates
-    double *push;     ///< N, of these what the motion did not use
-    double *hat_mass; ///< kg, [count, 16]: lumped mass gathered the same way
+    uint8_t *fixed;        ///< per coefficient: the host moves it
+    double *force;         ///< N, on every coefficient now
+    double *hat;           ///< N, the same gathered on active frames and candidates
+    double *push;          ///< N, of these what the motion did not use
+    double *hat_mass;      ///< kg, [count, 16]: lumped mass gathered the same way
+    double *hat_stiffness; ///< N/m, [count, 16]
     uint64_t hat_revision;
     double *v_before;   ///< m/s, all coefficients now
     double *momentum;   ///< scratch, per coefficient
     double *solve;      ///< scratch of the projection
     double *score;      ///< J, of the candidates
-    PliIndex *age;      ///< decisions since the last change, per frame
+    PliIndex *age;      ///< per frame, decisions since the last change, less those in which it was not calm
     uint8_t *wish;      ///< decision at hand, per frame
     uint64_t predicted; ///< revision of the graph the stored prediction belongs to, 0: none
     double predicted_dt;
@@ -94,7 +95,10 @@ typedef struct PliFrames {
     PliGovernor governor;     ///< of active frames
     bool decided;             ///< in the last step
     double peak_force;        ///< N, largest force of a merged region on its active frames
-    PliIndex still;           ///< decisions without a change
+    PliIndex still;           ///< decisions without a change, of regions either
+    PliIndex since_change;    ///< decisions since the set changed
+    PliIndex since_nap;       ///< and since not all frames are active any more
+    PliIndex nap_wait;        ///< decisions with all frames active until some may sleep again
     bool polished;            ///< since the last change
     bool retuned;             ///< the material is another one since the last step
     PliIndex polish_failures; ///< one after the other

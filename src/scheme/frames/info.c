@@ -29,7 +29,7 @@ PliFramesDef pli_frames_default(void)
     d.base.cg_tolerance = 1e-7;
     d.base.cg_iterations = 400;
     d.base.criterion.kind = PLI_BY_VELOCITY;
-    d.base.criterion.threshold = 1e-5;
+    d.base.criterion.threshold = 1e-4;
     d.base.criterion.coarsen = 0.25;
     d.base.criterion.hold = 10;
     d.base.criterion.interval = 0.0;
@@ -200,6 +200,7 @@ const PliSchemeInfo pli_frames_scheme = {
               .most = 1,
               .file = "filename",
               .link = "mesh",
+              .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\", a closed surface or tetrahedra" },
     .adaptive = true,
     .refuses = "courant multirate", // explicit steps
@@ -207,4 +208,5 @@ const PliSchemeInfo pli_frames_scheme = {
     .output = output,
     .overlays = overlays,
     .overlay_count = 1,
+    .anchors = "anchors",
 };

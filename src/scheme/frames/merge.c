@@ -124,6 +124,11 @@ static bool leaf_is_stale(const PliFrames *s, const PliFramePack *p, PliIndex le
     return false;
 }
 
+static bool is_itself(const PliDagRows *rows, PliIndex f)
+{
+    return rows->used[f] == 1 && rows->column[rows->first[f]] == f;
+}
+
 static bool fill_leaf(PliFrames *s, PliFramePack *p, PliIndex leaf)
 {
     const PliFrameRegions *r = s->regions;
@@ -141,6 +146,13 @@ static bool fill_leaf(PliFrames *s, PliFramePack *p, PliIndex leaf)
         memset(grad, 0, 48 * (size_t)p->used * sizeof *grad);
         for (PliIndex k = 0; k < own; ++k) {
             const PliIndex f = r->frame[r->frame_first[leaf] + k];
+            if (is_itself(rows, f)) { // most often
+                double *out = grad + 12 * (size_t)s->slot[f];
+                for (PliIndex m = 0; m < PLI_REGION_SAMPLES; ++m)
+                    for (size_t e = 0; e < 12; ++e)
+                        out[12 * (size_t)m * p->used + e] += fine[12 * ((size_t)m * own + k) + e];
+                continue;
+            }
             for (PliIndex q = 0; q < rows->used[f]; ++q) {
                 const double *t = rows->block + 16 * (rows->first[f] + q);
                 const PliIndex at = s->slot[rows->column[rows->first[f] + q]];

@@ -186,6 +186,7 @@ static bool split(Decision *d, PliIndex cell)
         pli_body_before_event(d->body, d->x, s->tree->rest + 3 * (size_t)c,
                               3.0 * s->tree->size[s->tree->cell[c].level]);
         pli_octree_split_cell(s, c, d->x, d->v);
+        s->fresh[s->fresh_count++] = c;
         pli_criterion_note_refined(&s->criterion, c);
         pli_body_stats_mutable(d->body)->refined++;
     }
@@ -223,18 +224,112 @@ static void decide(Decision *d)
 
 // ---- energy ----------------------------------------------------------------------------------------------------------------
 
+/// Internal forces on the points of the operator, nothing viscous.
+static const double *forces_at(PliOctree *s, const double *x)
+{
+    PliOctreeOperator *o = &s->op;
+    const PliIndex n = o->count + o->extra + o->wall_count;
+    double *at = s->scratch, *f = s->scratch + 3 * (size_t)n;
+    for (PliIndex i = 0; i < o->count; ++i) v3_copy(at + 3 * (size_t)i, x + 3 * (size_t)o->cell[i]);
+    for (PliIndex i = 0; i < o->extra; ++i)
+        v3_copy(at + 3 * (size_t)(o->count + i), x + 3 * (size_t)(s->axis_first + i));
+    for (PliIndex i = 0; i < o->wall_count; ++i)
+        v3_copy(at + 3 * (size_t)(o->count + o->extra + i), x + 3 * (size_t)(s->wall_first + o->wall[i]));
+    memset(f, 0, 3 * (size_t)n * sizeof *f);
+    pli_octree_add_force(o, at, NULL, f);
+    return f;
+}
+
+/// Daughters of one mother go where internal forces push them, about their common centre.
+static void relax_group(PliOctree *s, PliIndex mother, const double *f, double *x, const double *v, double spin[3])
+{
+    const PliOctreeOperator *o = &s->op;
+    double mean[3] = { 0, 0, 0 }, mass = 0.0, step = INFINITY;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int k = 0; k < 8; ++k) {
+            const PliIndex c = s->tree->cell[mother].child[k];
+            if (c == PLI_NONE || !s->active.is_active[c] || (s->fixed && s->fixed[c])) continue;
+            const PliIndex i = o->position[c];
+            if (pass == 0) {
+                step = o->step[i] < step ? o->step[i] : step;
+                mass += o->mass[i];
+                v3_add(mean, mean, f + 3 * (size_t)i);
+                continue;
+            }
+            double *move = s->drift + 3 * (size_t)c, l[3];
+            for (int a = 0; a < 3; ++a)
+                move[a] =
+                    0.85 * move[a] + 0.2 * step * step * (f[3 * (size_t)i + (size_t)a] / o->mass[i] - mean[a] / mass);
+            v3_add(x + 3 * (size_t)c, x + 3 * (size_t)c, move);
+            v3_cross(l, move, v + 3 * (size_t)c);
+            v3_madd(spin, -o->mass[i], l);
+        }
+}
+
+/// All particles, when daughters alone cannot give enough back: the centre of mass of what is free stays.
+static void relax_all(PliOctree *s, const double *f, double *x, const double *v, double spin[3])
+{
+    const PliOctreeOperator *o = &s->op;
+    double step = INFINITY;
+    for (PliIndex i = 0; i < o->count; ++i) step = o->step[i] < step ? o->step[i] : step;
+    for (PliIndex i = 0; i < o->count; ++i) {
+        const size_t c = o->cell[i];
+        double *move = s->drift + 3 * c, l[3];
+        if (s->fixed && s->fixed[c]) continue;
+        for (size_t a = 0; a < 3; ++a) move[a] = 0.85 * move[a] + 0.2 * step * step * f[3 * (size_t)i + a] / o->mass[i];
+        v3_add(x + 3 * c, x + 3 * c, move);
+        v3_cross(l, move, v + 3 * c);
+        v3_madd(spin, -o->mass[i], l);
+    }
+}
+
+static void forget_drift(PliOctree *s)
+{
+    for (PliIndex i = 0; i < s->op.count; ++i) memset(s->drift + 3 * (size_t)s->op.cell[i], 0, 3 * sizeof *s->drift);
+}
+
+/// J, with that of the weight.
+static double energy_of(PliBody *body, const double *x, const double *v)
+{
+    const PliEnergy e = pli_body_energy(body, x, v);
+    return e.elastic + e.kinetic - e.mass * v3_dot(pli_body_def(body)->gravity, e.centre);
+}
+
+/// What a split put too far from where forces want it goes there, as long as the body is richer than before. @return what it is richer by, J.
+static double relax(PliOctree *s, PliBody *body, double before, double *x, double *v)
+{
+    enum { ROUNDS = 8, IN_A_ROUND = 4 };
+    double energy = energy_of(body, x, v), spin[3] = { 0, 0, 0 };
+    for (int all = 0; all < 2; ++all) {
+        forget_drift(s);
+        for (int round = 0; round < ROUNDS && (all || s->fresh_count) && energy > before; ++round) {
+            for (int k = 0; k < IN_A_ROUND; ++k) {
+                const double *f = forces_at(s, x);
+                for (PliIndex i = 0; i < s->fresh_count && !all; ++i) relax_group(s, s->fresh[i], f, x, v, spin);
+                if (all) relax_all(s, f, x, v, spin);
+            }
+            energy = energy_of(body, x, v);
+        }
+    }
+    if (v3_norm(spin) > 0.0) {
+        const PliEventPatch patch = { s->patch, s->patch_mass, s->op.count };
+        (void)pli_handover_spin(&patch, spin, x, v);
+        energy = energy_of(body, x, v);
+    }
+    return energy - before;
+}
+
 /// An event that made the body richer pays with motion that is not rigid.
-static void settle_energy(PliOctree *s, PliBody *body, double before, const double *x, double *v)
+static void settle_energy(PliOctree *s, PliBody *body, double before, double *x, double *v)
 {
     pli_body_recut(body);
-    PliEnergy e = pli_body_energy(body, x, v);
     PliStats *stats = pli_body_stats_mutable(body);
-    const double gained = e.elastic + e.kinetic - before;
+    for (PliIndex i = 0; i < s->op.count; ++i) {
+        s->patch[i] = s->op.cell[i];
+        s->patch_mass[i] = s->fixed && s->fixed[s->op.cell[i]] ? 0.0 : s->op.mass[i];
+    }
+    const double gained = relax(s, body, before, x, v);
     if (gained > 0.0) {
-        for (PliIndex i = 0; i < s->op.count; ++i) {
-            s->patch[i] = s->op.cell[i];
-            s->patch_mass[i] = s->fixed && s->fixed[s->op.cell[i]] ? 0.0 : s->op.mass[i];
-        }
         const PliEventPatch patch = { s->patch, s->patch_mass, s->op.count };
         stats->energy_added += pli_handover_cap(&patch, gained, x, v);
     } else {
@@ -260,6 +355,7 @@ bool pli_octree_adapt(void *self, PliBody *body, double *x, double *v, double dt
     if (!due || s->tree->level_count == 1) return false;
     if (c->budget_ms > 0.0 && s->governor.samples == 0) return false; // nobody knows yet what anything costs
     s->decided = true;
+    s->fresh_count = 0;
     pli_octree_spread(s, x);
     pli_octree_spread(s, v);
     pli_criterion_begin(&s->criterion, c);
@@ -267,11 +363,11 @@ bool pli_octree_adapt(void *self, PliBody *body, double *x, double *v, double dt
     if (!s->criterion.refine_count && (!s->criterion.coarsen_count || s->criterion.coarsen[0].score >= c->coarsen) &&
         !(c->budget_ms > 0.0))
         return false;
-    const PliEnergy e = pli_body_energy(body, x, v);
+    const double before = energy_of(body, x, v);
     Decision d = { .s = s, .body = body, .x = x, .v = v, .work = work_now(s) };
     d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
     d.stop_at = c->budget_ms > 0.0 ? pli_cpu_ms() + pli_governor_time(&s->governor, c->budget_ms) : INFINITY;
     decide(&d);
-    if (d.changed) settle_energy(s, body, e.elastic + e.kinetic, x, v);
+    if (d.changed) settle_energy(s, body, before, x, v);
     return d.changed;
 }

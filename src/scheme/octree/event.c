@@ -56,10 +56,10 @@ static void repair_spin(PliOctree *s, const double lost[3], const double *x, dou
 
 void pli_octree_split_cell(PliOctree *s, PliIndex cell, double *x, double *v)
 {
-    const PliOctreeFrame *f = pli_octree_frame(s, cell);
+    const PliOctreeFrame f = pli_octree_event_frame(s, cell);
     double F[9], rate[9], lost[3] = { 0, 0, 0 };
-    pli_octree_frame_gradient(s, f, x, F);
-    pli_octree_frame_gradient(s, f, v, rate);
+    pli_octree_frame_turned(s, &f, x, F);
+    pli_octree_frame_rate(s, &f, x, v, rate);
     add_angular(s, cell, 1.0, x, v, lost);
     mark_stale(s, cell);
     pli_octree_split(&s->active, cell);
@@ -67,12 +67,13 @@ void pli_octree_split_cell(PliOctree *s, PliIndex cell, double *x, double *v)
         const PliIndex c = s->tree->cell[cell].child[k];
         if (c == PLI_NONE) continue;
         double *xc = x + 3 * (size_t)c, *vc = v + 3 * (size_t)c;
-        m3_apply(xc, F, s->place + 3 * (size_t)c);
+        m3_apply(xc, F, s->seat + 3 * (size_t)c);
         v3_add(xc, xc, x + 3 * (size_t)cell);
-        m3_apply(vc, rate, s->place + 3 * (size_t)c);
+        m3_apply(vc, rate, s->seat + 3 * (size_t)c);
         v3_add(vc, vc, v + 3 * (size_t)cell);
         add_angular(s, c, -1.0, x, v, lost);
         v3_sub(s->place + 3 * (size_t)c, s->tree->rest + 3 * (size_t)c, s->tree->rest + 3 * (size_t)cell);
+        v3_copy(s->seat + 3 * (size_t)c, s->place + 3 * (size_t)c);
     }
     mark_daughters_stale(s, cell);
     for (int k = 0; k < 8; ++k)
@@ -81,22 +82,31 @@ void pli_octree_split_cell(PliOctree *s, PliIndex cell, double *x, double *v)
     s->revision++;
 }
 
-/// Where daughters are in the frame of their mother, so that they come back there.
-static void refresh_places(PliOctree *s, PliIndex mother, const double *x)
+/// Where daughters are in a frame of their mother, so that they come back there.
+static void refresh_in(const PliOctree *s, PliIndex mother, const double F[9], const double *x, double *places)
 {
-    double F[9], inverse[9] = { 0 };
-    pli_octree_frame_gradient(s, pli_octree_frame(s, mother), x, F);
+    double inverse[9] = { 0 };
     const double det = m3_det(F);
     const bool usable = det > 0.05 && det < 20.0 && m3_inverse(inverse, F) != 0.0;
     for (int k = 0; k < 8; ++k) {
         const PliIndex c = s->tree->cell[mother].child[k];
         if (c == PLI_NONE) continue;
-        double *place = s->place + 3 * (size_t)c, d[3];
+        double *place = places + 3 * (size_t)c, d[3];
         v3_sub(place, s->tree->rest + 3 * (size_t)c, s->tree->rest + 3 * (size_t)mother);
         if (!usable) continue;
         v3_sub(d, x + 3 * (size_t)c, x + 3 * (size_t)mother);
         m3_apply(place, inverse, d);
     }
+}
+
+static void refresh_places(PliOctree *s, PliIndex mother, const double *x)
+{
+    double F[9];
+    pli_octree_frame_gradient(s, pli_octree_frame(s, mother), x, F);
+    refresh_in(s, mother, F, x, s->place);
+    const PliOctreeFrame turned = pli_octree_event_frame(s, mother);
+    pli_octree_frame_turned(s, &turned, x, F);
+    refresh_in(s, mother, F, x, s->seat);
 }
 
 void pli_octree_merge_cell(PliOctree *s, PliIndex mother, double *x, double *v)

@@ -103,7 +103,7 @@ int pli_octree_fit_frame(const double origin[3], const double *points, PliIndex 
         const double r2 = v3_dot(d, d);
         if (!(r2 > 0.0)) continue;
         for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) a[3 * i + j] += d[i] * d[j] / r2;
+            for (int j = 0; j < 3; ++j) a[3 * i + j] += d[i] * d[j] / (r2 * sqrt(r2));
     }
     // directions in which the points hardly spread get nothing
     int rank = 0;
@@ -122,7 +122,7 @@ int pli_octree_fit_frame(const double origin[3], const double *points, PliIndex 
         v3_sub(d, points + 3 * (size_t)p, origin);
         const double r2 = v3_dot(d, d);
         m3_apply(out, inverse, d);
-        v3_scale(out, r2 > 0.0 ? 1.0 / r2 : 0.0);
+        v3_scale(out, r2 > 0.0 ? 1.0 / (r2 * sqrt(r2)) : 0.0);
     }
     return rank;
 }

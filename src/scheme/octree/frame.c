@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // Where passive coefficients are: daughters in the frame that their active ancestor has from its neighbours, mothers where their active
 // descendants balance. All of it is linear in the active coefficients, so it is W.
+#include <math.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -17,11 +18,27 @@ static bool shares_face(const PliOctreeTree *t, PliIndex a, PliIndex b)
     return apart == 1;
 }
 
+/// For neighbours that are chosen. @return how many directions they span
+static int fit_frame(const PliOctree *s, PliOctreeFrame *f)
+{
+    const double *origin = s->rest + 3 * (size_t)f->cell;
+    double points[3 * PLI_OCTREE_FRAME];
+    for (PliIndex i = 0; i < f->count; ++i) v3_copy(points + 3 * (size_t)i, s->rest + 3 * (size_t)f->neighbour[i]);
+    const int rank = pli_octree_fit_frame(origin, points, f->count, f->grad);
+    f->is_thin = rank < 3;
+    memset(f->missing, 0, sizeof f->missing);
+    if (!f->is_thin) return rank;
+    for (int k = 0; k < 3; ++k) f->missing[4 * k] = 1.0;
+    for (PliIndex i = 0; i < f->count; ++i)
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b)
+                f->missing[3 * a + b] -= (points[3 * i + (PliIndex)a] - origin[a]) * f->grad[3 * i + (PliIndex)b];
+    return rank;
+}
+
 static void make_frame(const PliOctree *s, PliIndex cell, PliOctreeFrame *f)
 {
     const PliOctreeTree *t = s->tree;
-    const double *origin = t->rest + 3 * (size_t)cell;
-    double points[3 * PLI_OCTREE_FRAME];
     int rank = 0;
     f->cell = cell;
     for (int all = 0; all < 2 && rank < 3; ++all) {
@@ -39,17 +56,8 @@ static void make_frame(const PliOctree *s, PliIndex cell, PliOctreeFrame *f)
             f->neighbour[f->count++] = next;
             last = next + 1;
         }
-        for (PliIndex i = 0; i < f->count; ++i) v3_copy(points + 3 * (size_t)i, t->rest + 3 * (size_t)f->neighbour[i]);
-        rank = pli_octree_fit_frame(origin, points, f->count, f->grad);
+        rank = fit_frame(s, f);
     }
-    f->is_thin = rank < 3;
-    memset(f->missing, 0, sizeof f->missing);
-    if (!f->is_thin) return;
-    for (int k = 0; k < 3; ++k) f->missing[4 * k] = 1.0;
-    for (PliIndex i = 0; i < f->count; ++i)
-        for (int a = 0; a < 3; ++a)
-            for (int b = 0; b < 3; ++b)
-                f->missing[3 * a + b] -= (points[3 * i + (PliIndex)a] - origin[a]) * f->grad[3 * i + (PliIndex)b];
 }
 
 const PliOctreeFrame *pli_octree_frame(const PliOctree *s, PliIndex cell)
@@ -57,6 +65,20 @@ const PliOctreeFrame *pli_octree_frame(const PliOctree *s, PliIndex cell)
     if (s->frame_is_stale[cell]) make_frame(s, cell, &s->frame[cell]);
     s->frame_is_stale[cell] = 0;
     return &s->frame[cell];
+}
+
+PliOctreeFrame pli_octree_event_frame(const PliOctree *s, PliIndex cell)
+{
+    PliOctreeFrame f = *pli_octree_frame(s, cell);
+    bool held = false;
+    for (int side = 0; side < 6; ++side) {
+        const PliIndex w = s->tree->cell[cell].wall[side];
+        if (w == PLI_NONE || !s->is_held[w] || f.count == PLI_OCTREE_FRAME) continue;
+        f.neighbour[f.count++] = s->wall_first + w;
+        held = true;
+    }
+    if (held) (void)fit_frame(s, &f);
+    return f;
 }
 
 void pli_octree_frame_gradient(const PliOctree *s, const PliOctreeFrame *f, const double *x, double F[9])
@@ -76,6 +98,43 @@ void pli_octree_frame_gradient(const PliOctree *s, const PliOctreeFrame *f, cons
     }
 }
 
+// F on what neighbours span, and a rotation on what they do not
+static void turn_missing(const PliOctreeFrame *f, double F[9])
+{
+    double spanned[9], R[9], part[9];
+    m3_mul(part, F, f->missing);
+    for (int i = 0; i < 9; ++i) spanned[i] = F[i] - part[i];
+    // each time half of the angle between the two is left
+    for (int k = 0; k < 20; ++k) {
+        pli_polar_robust(F, R);
+        m3_mul(part, R, f->missing);
+        for (int i = 0; i < 9; ++i) F[i] = spanned[i] + part[i];
+    }
+}
+
+void pli_octree_frame_turned(const PliOctree *s, const PliOctreeFrame *f, const double *x, double F[9])
+{
+    pli_octree_frame_gradient(s, f, x, F);
+    if (f->is_thin) turn_missing(f, F);
+}
+
+void pli_octree_frame_rate(const PliOctree *s, const PliOctreeFrame *f, const double *x, const double *v, double F[9])
+{
+    double at[9], rate[9], up[9], down[9], most = 0.0;
+    pli_octree_frame_gradient(s, f, v, F);
+    if (!f->is_thin) return;
+    memcpy(rate, F, sizeof rate);
+    pli_octree_frame_gradient(s, f, x, at);
+    for (int i = 0; i < 9; ++i) most = fabs(rate[i]) > most ? fabs(rate[i]) : most;
+    if (!(most > 0.0)) return;
+    // central difference over a change of shape of 1e-4: good to 1e-8
+    const double t = 1e-4 / most;
+    for (int i = 0; i < 9; ++i) up[i] = at[i] + t * rate[i], down[i] = at[i] - t * rate[i];
+    turn_missing(f, up);
+    turn_missing(f, down);
+    for (int i = 0; i < 9; ++i) F[i] = (up[i] - down[i]) / (2.0 * t);
+}
+
 // ---- values ----------------------------------------------------------------------------------------------------------------
 
 static void set_walls(const PliOctree *s, PliIndex cell, const double F[9], double *x)
@@ -83,7 +142,7 @@ static void set_walls(const PliOctree *s, PliIndex cell, const double F[9], doub
     const PliOctreeTree *t = s->tree;
     for (int side = 0; side < 6; ++side) {
         const PliIndex w = t->cell[cell].wall[side];
-        if (w == PLI_NONE) continue;
+        if (w == PLI_NONE || s->is_held[w]) continue; // held ones are where the host has them
         double d[3], *out = x + 3 * (size_t)(s->wall_first + w);
         v3_sub(d, t->wall_rest + 3 * (size_t)w, t->rest + 3 * (size_t)cell);
         m3_apply(out, F, d);
@@ -117,7 +176,7 @@ static void set_mothers(const PliOctree *s, double *x)
         v3_copy(x + 3 * (size_t)c, sum);
         for (int side = 0; side < 6; ++side) {
             const PliIndex w = t->cell[c].wall[side];
-            if (w == PLI_NONE) continue;
+            if (w == PLI_NONE || s->is_held[w]) continue;
             double mean[3] = { 0, 0, 0 };
             for (int k = 0; k < 8; ++k) {
                 const PliIndex child = t->cell[c].child[k],

@@ -2,6 +2,8 @@
 #include <pliant/octree.h>
 #include <pliant/registry.h>
 
+#include "scheme/octree/octree.h"
+
 static void defaults(void *def) { *(PliOctreeDef *)def = pli_octree_default(); }
 
 static const PliAttribute rows[] = {
@@ -17,7 +19,9 @@ static const PliAttribute rows[] = {
     { "operators", PLI_OPTION, .options = "consistent paper", PLI_FIELD(PliOctreeDef, operators),
       .help = "forces of the Lame equation, or the printed operators, which converge to something else" },
     { "speedChange", PLI_REAL, PLI_FIELD(PliOctreeDef, speed_change),
-      .help = "m/s a particle may change its speed by in one substep before the step shortens; 0: off" },
+      .help =
+          "m/s a particle may change its speed by in one substep before the step shortens; -1: half of the speed of "
+          "sound; 0: off" },
 };
 
 static PliBody *create(const PliHost *host, const void *def, const PliInputs *in, PliError *err)
@@ -30,8 +34,9 @@ static PliBody *create(const PliHost *host, const void *def, const PliInputs *in
 static PliStatus retune(PliBody *body, const void *def, PliError *err)
 {
     const PliOctreeDef *d = def;
-    const PliStatus status = pli_octree_check(d, err);
-    return status == PLI_OK ? pli_body_retune(body, &d->base, err) : status;
+    PliStatus status = pli_octree_check(d, err);
+    if (status == PLI_OK) status = pli_body_retune(body, &d->base, err);
+    return status == PLI_OK ? pli_octree_limit_speed(body, d) : status;
 }
 
 const PliSchemeInfo pli_octree_scheme = {
@@ -47,8 +52,10 @@ const PliSchemeInfo pli_octree_scheme = {
               .most = 1,
               .file = "filename",
               .link = "mesh",
+              .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\" with a closed surface or tetrahedra" },
     .adaptive = true,
+    .refuses = "linearSolver iterations tolerance rayleighStiffness", // implicit steps
     .create = create,
     .retune = retune,
 };

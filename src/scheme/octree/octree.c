@@ -22,6 +22,7 @@ static void destroy(void *self, const PliHost *host)
     PLI_FREE(host, s->is_held, walls);
     PLI_FREE(host, s->stays_split, cells);
     PLI_FREE(host, s->place, 3 * (size_t)cells);
+    PLI_FREE(host, s->seat, 3 * (size_t)cells);
     PLI_FREE(host, s->frame, cells);
     PLI_FREE(host, s->frame_is_stale, cells);
     PLI_FREE(host, s->sum, dofs);
@@ -38,6 +39,8 @@ static void destroy(void *self, const PliHost *host)
     PLI_FREE(host, s->patch_mass, cells);
     PLI_FREE(host, s->in_patch, cells);
     PLI_FREE(host, s->uneven, cells);
+    PLI_FREE(host, s->fresh, cells);
+    PLI_FREE(host, s->drift, 3 * (size_t)cells);
     PLI_FREE(host, s->scratch, scratch);
     PLI_FREE(host, s->surface_points, 3 * (size_t)s->surface_point_count);
     PLI_FREE(host, s->surface_tris, 3 * (size_t)s->surface_tri_count);
@@ -58,6 +61,7 @@ static void reset_places(PliOctree *s)
         if (t->cell[c].parent != PLI_NONE)
             v3_sub(s->place + 3 * (size_t)c, t->rest + 3 * (size_t)c, t->rest + 3 * (size_t)t->cell[c].parent);
     }
+    memcpy(s->seat, s->place, 3 * (size_t)t->cell_count * sizeof *s->seat);
 }
 
 /// What lies above fixed cells cannot be active.
@@ -170,6 +174,7 @@ static bool allocate(PliOctree *s)
     s->is_held = PLI_NEW(host, walls, uint8_t);
     s->stays_split = PLI_NEW(host, cells, uint8_t);
     s->place = PLI_NEW(host, 3 * (size_t)cells, double);
+    s->seat = PLI_NEW(host, 3 * (size_t)cells, double);
     s->frame = PLI_NEW(host, cells, PliOctreeFrame);
     s->frame_is_stale = PLI_NEW(host, cells, uint8_t);
     s->sum = PLI_NEW(host, dofs, double);
@@ -189,11 +194,14 @@ static bool allocate(PliOctree *s)
     s->patch_mass = PLI_NEW(host, cells, double);
     s->in_patch = PLI_NEW(host, cells, uint8_t);
     s->uneven = PLI_NEW(host, cells, double);
+    s->fresh = PLI_NEW(host, cells, PliIndex);
+    s->drift = PLI_NEW(host, 3 * (size_t)cells, double);
     s->scratch = PLI_NEW(host, 6 * (active + s->op.wall_capacity), double);
-    return s->rest && s->level && s->is_held && s->stays_split && s->place && s->frame && s->frame_is_stale && s->sum &&
-           s->touched && s->row_first && s->row_column && s->row_weight && s->cut_active && s->cut_mass &&
-           s->cut_driven && s->cut_slave && s->cut_first && s->patch && s->patch_mass && s->in_patch && s->uneven &&
-           s->scratch && pli_criterion_init(&s->criterion, host, cells) == PLI_OK;
+    return s->rest && s->level && s->is_held && s->stays_split && s->place && s->seat && s->frame &&
+           s->frame_is_stale && s->sum && s->touched && s->row_first && s->row_column && s->row_weight &&
+           s->cut_active && s->cut_mass && s->cut_driven && s->cut_slave && s->cut_first && s->patch && s->patch_mass &&
+           s->in_patch && s->uneven && s->fresh && s->drift && s->scratch &&
+           pli_criterion_init(&s->criterion, host, cells) == PLI_OK;
 }
 
 static void fill_coefficients(PliOctree *s)
@@ -244,10 +252,10 @@ static PliStatus copy_surface(PliOctree *s, const PliMesh *mesh)
 
 PliOctreeDef pli_octree_default(void)
 {
-    PliOctreeDef def = { .base = pli_body_default(), .resolution = 16, .levels = 3 };
+    PliOctreeDef def = { .base = pli_body_default(), .resolution = 16, .levels = 3, .speed_change = -1.0 };
     def.base.material.law = PLI_COROT;
-    def.base.criterion.threshold = 0.05;
-    def.base.multirate = true;
+    def.base.criterion.threshold = 0.1;
+    def.base.multirate = false; // what joins levels ticks with the finest: measured, it costs more than it saves
     return def;
 }
 
@@ -265,8 +273,8 @@ PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err)
     if (def->start_level < 0 || def->start_level >= def->levels)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "start level is %d; the octree has levels 0 to %d", def->start_level,
                           def->levels - 1);
-    if (!(def->speed_change >= 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "speed change must be >= 0 m/s, not %g", def->speed_change);
+    if (!(def->speed_change >= 0.0) && def->speed_change != -1.0)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "speed change must be >= 0 m/s, or -1, not %g", def->speed_change);
     return PLI_OK;
 }
 
@@ -297,6 +305,13 @@ static PliStatus build(PliOctree *s, const PliOctreeDef *def, PliError *err)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for an octree of %u cells", s->tree->cell_count);
     fill_coefficients(s);
     return PLI_OK;
+}
+
+PliStatus pli_octree_limit_speed(PliBody *body, const PliOctreeDef *def)
+{
+    const PliLame m = pli_lame(&def->base.material);
+    const double sound = sqrt((m.bulk + 2.0 * m.mu) / def->base.material.density);
+    return pli_body_set_explicit(body, false, def->speed_change < 0.0 ? 0.5 * sound : def->speed_change);
 }
 
 PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliError *err)
@@ -333,7 +348,7 @@ PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliErro
         .surface_tri_count = s->surface_tri_count,
     };
     PliBody *body = pli_body_create(host, &def->base, &octree_ops, s, &fixed, err);
-    if (body && def->speed_change > 0.0 && pli_body_set_explicit(body, false, def->speed_change) != PLI_OK) {
+    if (body && pli_octree_limit_speed(body, def) != PLI_OK) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the limit on changes of speed");
         pli_body_destroy(body);
         return NULL;

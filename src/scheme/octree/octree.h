@@ -36,6 +36,7 @@ typedef struct PliOctree {
     const uint8_t *fixed;    ///< per dof, the host's; NULL: none
     uint8_t *stays_split;    ///< per cell: something below it is fixed and it is not
     double *place;           ///< per cell: Vec3 from its mother, in the frame of its nearest active ancestor
+    double *seat;            ///< the same in the turned frame of its mother: where a split puts it
     PliOctreeFrame *frame;   ///< per cell, of the active ones
     uint8_t *frame_is_stale; ///< per cell
     double rotation[9];      ///< of the body, for the axes
@@ -62,7 +63,9 @@ typedef struct PliOctree {
     double *patch_mass;
     uint8_t *in_patch;
     PliIndex patch_count;
-    double turn[9]; ///< at the last linearize
+    PliIndex *fresh, fresh_count; ///< cells that were split in this decision
+    double *drift;                ///< Vec3 per cell: what the last move of relaxing was
+    double turn[9];               ///< at the last linearize
     double *scratch;
     const double *force; ///< internal ones, while judging
     double *uneven;      ///< per cell, while judging; < 0: not known
@@ -71,10 +74,19 @@ typedef struct PliOctree {
     PliIndex *surface_tris, surface_point_count, surface_tri_count;
 } PliOctree;
 
+// octree.c
+PliStatus pli_octree_limit_speed(PliBody *body, const PliOctreeDef *def); ///< by `speed_change` and the material
+
 // frame.c
 const PliOctreeFrame *pli_octree_frame(const PliOctree *s,
                                        PliIndex cell); ///< of an active cell, until its neighbours change
+/// With the walls that hold the cell, too: daughters are put by it.
+PliOctreeFrame pli_octree_event_frame(const PliOctree *s, PliIndex cell);
 void pli_octree_frame_gradient(const PliOctree *s, const PliOctreeFrame *f, const double *x, double F[9]);
+/// The same, with the directions that neighbours do not span turned along with those that they do, so that daughters stand square to a bent row.
+void pli_octree_frame_turned(const PliOctree *s, const PliOctreeFrame *f, const double *x, double F[9]);
+/// How fast that changes.
+void pli_octree_frame_rate(const PliOctree *s, const PliOctreeFrame *f, const double *x, const double *v, double F[9]);
 void pli_octree_spread(void *self, double *x);
 void pli_octree_follow(void *self, const PliIndex *dof, PliIndex count, double *x);
 PliRows pli_octree_rows(void *self);

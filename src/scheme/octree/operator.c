@@ -37,6 +37,13 @@ static bool allocate(PliOctreeOperator *o)
     o->tet_rest = PLI_NEW(host, o->tet_capacity, PliTetRest);
     o->tet_volume = PLI_NEW(host, o->tet_capacity, double);
     o->tet_level = PLI_NEW(host, o->tet_capacity, uint8_t);
+    o->joint = PLI_NEW(host, o->joint_capacity, PliOctreeJoint);
+    o->hinge = PLI_NEW(host, 2 * (size_t)o->joint_capacity, PliOctreeHinge);
+    o->joint_first = PLI_NEW(host, n + 1, PliIndex);
+    o->joint_rest = PLI_NEW(host, 12 * (size_t)o->joint_capacity, double); // and x, v and f behind it
+    o->joint_x = o->joint_rest ? o->joint_rest + 3 * (size_t)o->joint_capacity : NULL;
+    o->joint_v = o->joint_rest ? o->joint_x + 3 * (size_t)o->joint_capacity : NULL;
+    o->joint_f = o->joint_rest ? o->joint_v + 3 * (size_t)o->joint_capacity : NULL;
     o->sample = PLI_NEW(host, 8 * n, PliOctreeSample);
     o->membrane = PLI_NEW(host, 8 * n, PliOctreeMembrane);
     o->bar = PLI_NEW(host, 8 * n, PliOctreeBar);
@@ -44,8 +51,10 @@ static bool allocate(PliOctreeOperator *o)
     o->correction = PLI_NEW(host, o->correction_capacity, PliOctreeCorrection);
     o->entry_block = PLI_NEW(host, 9 * (size_t)o->entry_capacity, double);
     o->diagonal = PLI_NEW(host, 9 * n, double);
-    return good && o->skewed && o->corner && o->which && o->tet_rest && o->tet_volume && o->tet_level && o->sample &&
-           o->membrane && o->bar && o->bend && o->correction && o->entry_block && o->diagonal;
+    o->viscosity = PLI_NEW(host, n, double);
+    return good && o->joint && o->hinge && o->joint_first && o->joint_rest && o->skewed && o->corner && o->which &&
+           o->tet_rest && o->tet_volume && o->tet_level && o->sample && o->membrane && o->bar && o->bend &&
+           o->correction && o->entry_block && o->diagonal && o->viscosity;
 }
 
 static void mark_interior(PliOctreeOperator *o)
@@ -73,6 +82,8 @@ PliStatus pli_octree_operator_init(PliOctreeOperator *o, const PliOctreeActive *
     o->capacity = t->cell_count - t->level_first[t->level_count - 1];
     o->wall_capacity = 6 * o->capacity;
     o->tet_capacity = 8 * o->capacity;
+    const PliIndex mothers = t->level_first[t->level_count - 1];
+    o->joint_capacity = 6 * (mothers < o->capacity ? mothers : o->capacity);
     // corrections that have no room are left out, which is counted
     o->correction_capacity = t->level_count > 1 ? o->capacity + 64 : 0;
     o->entry_capacity =
@@ -122,6 +133,10 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->tet_volume, o->tet_capacity);
     PLI_FREE(host, o->tet_level, o->tet_capacity);
     PLI_FREE(host, o->is_interior, cells);
+    PLI_FREE(host, o->joint, o->joint_capacity);
+    PLI_FREE(host, o->hinge, 2 * (size_t)o->joint_capacity);
+    PLI_FREE(host, o->joint_first, n + 1);
+    PLI_FREE(host, o->joint_rest, 12 * (size_t)o->joint_capacity);
     PLI_FREE(host, o->sample, 8 * n);
     PLI_FREE(host, o->membrane, 8 * n);
     PLI_FREE(host, o->bar, 8 * n);
@@ -129,6 +144,7 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->correction, o->correction_capacity);
     PLI_FREE(host, o->entry_block, 9 * (size_t)o->entry_capacity);
     PLI_FREE(host, o->diagonal, 9 * n);
+    PLI_FREE(host, o->viscosity, n);
     pli_elastic_destroy(o->elastic);
     *o = (PliOctreeOperator){ 0 };
 }

@@ -19,15 +19,25 @@
 #include "kernel/elastic_state.h"
 #include "scheme/octree/active.h"
 
-typedef struct PliOctreeSample { ///< F = f0 + sum x g^T over at most four points, and an energy of its volume
-    PliIndex point[4], count;
-    double grad[12], f0[9];
+/// Across a change of level, next to the surface, a coarse cell and the finer ones that touch one side of it look at each other through the
+/// place where those balance: a point that is no coefficient. Points of elements that have PLI_OCTREE_JOINT set are such joints.
+enum { PLI_OCTREE_JOINT = 1 << 30 };
+typedef struct PliOctreeJoint {
+    PliIndex coarse; ///< compact
+    int side;        ///< of the coarse cell
+    PliIndex count, point[4];
+    double weight[4];
+} PliOctreeJoint;
+
+typedef struct PliOctreeSample { ///< F = f0 + sum x g^T over at most six points, and an energy of its volume
+    PliIndex point[6], count;
+    double grad[18], f0[9];
     double volume, damping; ///< m3; s, on top of the material's
 } PliOctreeSample;
 
-typedef struct PliOctreeMembrane {
-    PliIndex point[3];
-    double grad[4];  ///< of points 1 and 2 in the plane
+typedef struct PliOctreeMembrane { ///< strained by x[to] - x[from], twice
+    PliIndex from[2], to[2];
+    double grad[4];  ///< of the two differences in the plane
     double plane[6]; ///< two unit vectors at rest
     double volume, damping;
 } PliOctreeMembrane;
@@ -46,9 +56,18 @@ typedef struct PliOctreeBar {
 
 /// Bending along the surface: energy k |sum c x - o|^2 / 2.
 typedef struct PliOctreeBend {
-    PliIndex point[20], count, split; ///< split: points on one side, first
-    double c[20], o[3], k;
+    PliIndex point[24], count, split; ///< split: points on one side, first
+    double c[24], o[3], k;
 } PliOctreeBend;
+
+/// Where a row one cell wide meets finer cells: the end of those stays square to the row. Energy k (a . b - rest)^2 / 2 with a from a joint to its
+/// coarse cell and b across the finer ones, both divided by what they are long at rest.
+typedef struct PliOctreeHinge {
+    PliIndex joint;
+    double along;     ///< 1 / |a|
+    double across[4]; ///< b = sum across x over the points of the joint
+    double rest, k;
+} PliOctreeHinge;
 
 typedef struct PliOctreeOperator {
     PliHost host;
@@ -84,23 +103,36 @@ typedef struct PliOctreeOperator {
     PliIndex sample_level[PLI_OCTREE_MAX_LEVELS + 1], membrane_level[PLI_OCTREE_MAX_LEVELS + 1],
         bar_level[PLI_OCTREE_MAX_LEVELS + 1], bend_level[PLI_OCTREE_MAX_LEVELS + 1];
 
+    PliOctreeJoint *joint;
+    PliIndex joint_count, joint_capacity;
+    PliIndex *joint_first;                            ///< [count + 1], by coarse point
+    double *joint_rest, *joint_x, *joint_v, *joint_f; ///< [joint_count, 3]; the last three while forces are evaluated
+
     PliOctreeSample *sample;
     PliOctreeMembrane *membrane;
     PliOctreeBar *bar;
     PliOctreeBend *bend;
+    PliOctreeHinge *hinge;
     PliOctreeCorrection *correction;
-    PliIndex sample_count, membrane_count, bar_count, bend_count, correction_count, entry_count;
+    PliIndex sample_count, membrane_count, bar_count, bend_count, hinge_count, correction_count, entry_count;
     PliIndex correction_capacity, entry_capacity;
     PliIndex *entry_point;
     double *entry_grad;   ///< [.., 3]
     double *entry_block;  ///< [.., 9]
     PliIndex uncorrected; ///< faces that should have a correction and have none: no room, or too few neighbours
     double *diagonal;     ///< [count, 9] df/dx of a point by itself, scratch of the build
+    double *viscosity;    ///< [count] N s/m of the same, of what is next to another level
 
     // paper
     PliIndex *row_first; ///< into entry_point, entry_grad (unit vector), entry_length
     double *entry_length, *row_scale;
 } PliOctreeOperator;
+
+/// Of matter that is free across a plane: stress = 2 mu strain + plane tr(strain) I.
+static inline double pli_octree_plane_lambda(const PliLame *m)
+{
+    return 2.0 * m->lambda * m->mu / (m->lambda + 2.0 * m->mu);
+}
 
 PliStatus pli_octree_operator_init(PliOctreeOperator *o, const PliOctreeActive *active, const PliMaterial *material,
                                    bool is_paper, PliError *err);

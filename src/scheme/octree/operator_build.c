@@ -17,14 +17,19 @@ typedef struct Side {
 typedef struct Octant {
     PliIndex point;
     Side side[3];
-    int known[3], known_count; ///< sides that are not free
-    bool at_wall, skewed;
-    bool is_quiet; ///< skewed, with no correction near it
+    PliIndex from[3], to[3];        ///< the difference that strains it, per side; joints next to another level
+    double across[3][3];            ///< the same at rest; the axis where a side is free
+    int known[3], known_count;      ///< sides that are not free
+    bool at_wall, skewed, is_quiet; ///< quiet: skewed, with no correction near it
     double volume, size;
-    double grad[3][3]; ///< of the points at its sides, when known_count is 3 or at_wall
+    double grad[3][3]; ///< of the differences, when known_count is 3 or at_wall
 } Octant;
 
-static const double *rest_of(const PliOctreeOperator *o, PliIndex point) { return o->rest + 3 * (size_t)point; }
+static const double *rest_of(const PliOctreeOperator *o, PliIndex point)
+{
+    return point & PLI_OCTREE_JOINT ? o->joint_rest + 3 * (size_t)(point ^ PLI_OCTREE_JOINT)
+                                    : o->rest + 3 * (size_t)point;
+}
 
 // ---- points ----------------------------------------------------------------------------------------------------------------
 
@@ -71,13 +76,13 @@ static Side look(const PliOctreeOperator *o, PliIndex cell, int octant, int axis
     return (Side){ SIDE_FREE, PLI_NONE, false };
 }
 
-/// Gradients of three points around a fourth; false when they are nearly in one plane.
-static bool gradients(const double x0[3], const double p[3][3], double g[3][3])
+/// Gradients of three differences; false when they are nearly in one plane.
+static bool gradients(const double across[3][3], double g[3][3])
 {
     double d[9], inverse[9], scale = 1.0;
     for (int k = 0; k < 3; ++k) {
-        for (int i = 0; i < 3; ++i) d[3 * i + k] = p[k][i] - x0[i];
-        scale *= v3_distance(p[k], x0);
+        for (int i = 0; i < 3; ++i) d[3 * i + k] = across[k][i];
+        scale *= v3_norm(across[k]);
     }
     if (!(fabs(m3_det(d)) > 0.05 * scale)) return false;
     (void)m3_inverse(inverse, d);
@@ -85,32 +90,10 @@ static bool gradients(const double x0[3], const double p[3][3], double g[3][3])
     return true;
 }
 
-/// Next to another level the direction across is oblique, and what is free across a plane or a line of oblique directions is not what is free
-/// across the surface: such octants would hardly resist shear. They take what they lack from the other side of their own particle, or
-/// from beside the one they look at.
-static void borrow_sides(const PliOctreeOperator *o, PliIndex cell, int number, Octant *q)
-{
-    for (int a = 0; a < 3; ++a) {
-        if (q->side[a].kind != SIDE_FREE) continue;
-        Side other = look(o, cell, number ^ 1 << a, a);
-        for (int b = 0; b < 3 && other.kind != SIDE_POINT; ++b) {
-            if (!q->side[b].is_skewed) continue;
-            const PliOctreeCell *across = &o->tree->cell[o->cell[q->side[b].point]];
-            for (int up = 0; up < 2 && other.kind != SIDE_POINT; ++up) {
-                const PliIndex n = across->neighbour[2 * a + up];
-                if (n != PLI_NONE && o->position[n] != PLI_NONE) other = (Side){ SIDE_POINT, o->position[n], false };
-            }
-        }
-        if (other.kind == SIDE_POINT) q->side[a] = other;
-    }
-}
-
-/// False when nothing moves in it.
-static bool octant_of(const PliOctreeOperator *o, PliIndex point, int number, Octant *q)
+/// What it looks at; false when it is empty.
+static bool octant_sides(const PliOctreeOperator *o, PliIndex point, int number, Octant *q)
 {
     const PliIndex cell = o->cell[point];
-    const double *x0 = rest_of(o, point);
-    double p[3][3];
     *q = (Octant){ .point = point,
                    .volume = pli_octree_octant_volume(o->tree, cell, number),
                    .size = o->tree->size[o->tree->cell[cell].level] };
@@ -120,14 +103,93 @@ static bool octant_of(const PliOctreeOperator *o, PliIndex point, int number, Oc
         q->at_wall = q->at_wall || q->side[a].kind == SIDE_WALL;
         q->skewed = q->skewed || q->side[a].is_skewed;
     }
-    if (q->skewed && !q->at_wall) borrow_sides(o, cell, number, q);
+    return true;
+}
+
+/// False when nothing moves in it.
+static bool octant_strain(const PliOctreeOperator *o, Octant *q)
+{
     for (int a = 0; a < 3; ++a) {
-        const bool known = q->side[a].kind != SIDE_FREE;
-        if (known) q->known[q->known_count++] = a;
-        for (int i = 0; i < 3; ++i) p[a][i] = known ? rest_of(o, q->side[a].point)[i] : x0[i] + (i == a ? 1.0 : 0.0);
+        if (q->side[a].kind == SIDE_FREE) {
+            q->across[a][a] = 1.0;
+            continue;
+        }
+        q->known[q->known_count++] = a;
+        v3_sub(q->across[a], rest_of(o, q->to[a]), rest_of(o, q->from[a]));
     }
-    if (q->known_count == 3 || q->at_wall) return gradients(x0, p, q->grad);
+    if (q->known_count == 3 || q->at_wall) return gradients(q->across, q->grad);
     return q->known_count > 0;
+}
+
+// ---- joints ----------------------------------------------------------------------------------------------------------------
+
+// octants whose bit says that they look into a direction
+static uint8_t octants_towards(int side)
+{
+    static const uint8_t up[3] = { 0xaa, 0xcc, 0xf0 };
+    return side & 1 ? up[side >> 1] : (uint8_t)~up[side >> 1];
+}
+
+/// Where the finer cells on one side of an active cell balance. False when there are none.
+static bool joint_at(const PliOctreeOperator *o, PliIndex point, int side, PliOctreeJoint *j)
+{
+    const PliOctreeCell *c = &o->tree->cell[o->cell[point]];
+    const int axis = side >> 1;
+    double sum = 0.0;
+    *j = (PliOctreeJoint){ .coarse = point, .side = side };
+    if (c->neighbour[side] == PLI_NONE || o->position[c->neighbour[side]] != PLI_NONE) return false;
+    for (int q = 0; q < 8; ++q) {
+        if (!(octants_towards(side) >> q & 1) || !(c->link >> (3 * q + axis) & 1)) continue;
+        const PliIndex child = o->tree->cell[c->neighbour[side]].child[q ^ 1 << axis];
+        if (child == PLI_NONE || o->position[child] == PLI_NONE) continue;
+        j->point[j->count] = o->position[child];
+        sum += j->weight[j->count++] = o->tree->volume[child];
+    }
+    for (PliIndex k = 0; k < j->count; ++k) j->weight[k] /= sum;
+    return j->count > 0;
+}
+
+static void find_joints(PliOctreeOperator *o)
+{
+    o->joint_count = 0;
+    for (PliIndex i = 0; i < o->count; ++i) {
+        o->joint_first[i] = o->joint_count;
+        for (int side = 0; side < 6; ++side) {
+            PliOctreeJoint j;
+            if (!joint_at(o, i, side, &j)) continue;
+            double *rest = o->joint_rest + 3 * (size_t)o->joint_count;
+            memset(rest, 0, 3 * sizeof *rest);
+            for (PliIndex k = 0; k < j.count; ++k) v3_madd(rest, j.weight[k], o->rest + 3 * (size_t)j.point[k]);
+            o->joint[o->joint_count++] = j;
+        }
+    }
+    o->joint_first[o->count] = o->joint_count;
+}
+
+static PliIndex joint_of(const PliOctreeOperator *o, PliIndex coarse, int side)
+{
+    for (PliIndex j = o->joint_first[coarse]; j < o->joint_first[coarse + 1]; ++j)
+        if (o->joint[j].side == side) return j | PLI_OCTREE_JOINT;
+    return PLI_NONE;
+}
+
+/// Next to another level it is strained by joints: the direction across is straight, and what is free beside it is free. False when nothing moves
+/// in it.
+static bool octant_of(const PliOctreeOperator *o, PliIndex point, int number, Octant *q)
+{
+    const int level = o->tree->cell[o->cell[point]].level;
+    if (!octant_sides(o, point, number, q)) return false;
+    for (int a = 0; a < 3; ++a) {
+        const Side *s = &q->side[a];
+        const int side = pli_octree_side(number, a);
+        q->from[a] = point, q->to[a] = s->point;
+        if (!s->is_skewed) continue;
+        if (o->tree->cell[o->cell[s->point]].level > level)
+            q->to[a] = joint_of(o, point, side);
+        else
+            q->from[a] = joint_of(o, s->point, side ^ 1);
+    }
+    return octant_strain(o, q);
 }
 
 static void mark_skewed(PliOctreeOperator *o)
@@ -141,13 +203,6 @@ static void mark_skewed(PliOctreeOperator *o)
     }
 }
 
-// octants whose bit says that they look into a direction
-static uint8_t octants_towards(int side)
-{
-    static const uint8_t up[3] = { 0xaa, 0xcc, 0xf0 };
-    return side & 1 ? up[side >> 1] : (uint8_t)~up[side >> 1];
-}
-
 /// A face between two cells of one level is exact on quadratic fields if all octants on it are regular: one-sided differences are in the sum
 /// over the face, not each.
 static bool is_skewed_face(const PliOctreeOperator *o, PliIndex cell, int side)
@@ -158,11 +213,12 @@ static bool is_skewed_face(const PliOctreeOperator *o, PliIndex cell, int side)
 
 // ---- elements --------------------------------------------------------------------------------------------------------------
 
-// diagonal[point] += volume ((lambda + mu) g g^T + mu |g|^2 I)
-static void add_diagonal(PliOctreeOperator *o, PliIndex point, double volume, const double g[3])
+// diagonal[point] += volume ((lambda + mu) g g^T + mu |g|^2 I), and its viscosity for a time of `damping`
+static void add_diagonal(PliOctreeOperator *o, PliIndex point, double volume, double damping, const double g[3])
 {
     if (point >= o->count) return;
     double *d = o->diagonal + 9 * (size_t)point;
+    o->viscosity[point] += damping * volume * (o->lame.bulk + 2.0 * o->lame.mu) * v3_dot(g, g);
     const double mu = o->lame.mu * volume, both = (o->lame.lambda + o->lame.mu) * volume, gg = v3_dot(g, g);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) d[3 * i + j] += both * g[i] * g[j];
@@ -170,6 +226,7 @@ static void add_diagonal(PliOctreeOperator *o, PliIndex point, double volume, co
     }
 }
 
+/// Viscosity is needed only where corrections are.
 static double damping_of(const PliOctreeOperator *o, const Octant *q)
 {
     return q->skewed && !q->is_quiet
@@ -177,34 +234,59 @@ static double damping_of(const PliOctreeOperator *o, const Octant *q)
                : 0.0;
 }
 
+/// The same for all points of an element, whose differences have these gradients.
+static void add_diagonals(PliOctreeOperator *o, const Octant *q, const double grad[3][3])
+{
+    PliIndex point[24], count = 0;
+    double g[24][3];
+    for (int k = 0; k < 2 * q->known_count; ++k) {
+        const int a = q->known[k / 2];
+        const PliIndex end = k % 2 ? q->to[a] : q->from[a], *all = &end;
+        double weight[4] = { 1.0 };
+        PliIndex n = 1;
+        if (end & PLI_OCTREE_JOINT) {
+            const PliOctreeJoint *j = &o->joint[end ^ PLI_OCTREE_JOINT];
+            all = j->point, n = j->count;
+            memcpy(weight, j->weight, sizeof weight);
+        }
+        for (PliIndex i = 0; i < n; ++i) {
+            PliIndex at = 0;
+            while (at < count && point[at] != all[i]) ++at;
+            if (at == count) point[count] = all[i], memset(g[count++], 0, sizeof g[0]);
+            v3_madd(g[at], k % 2 ? weight[i] : -weight[i], grad[a]);
+        }
+    }
+    const double damping = damping_of(o, q);
+    for (PliIndex i = 0; i < count; ++i) add_diagonal(o, point[i], q->volume, damping, g[i]);
+}
+
 static void add_tet(PliOctreeOperator *o, const Octant *q)
 {
     const PliIndex n = o->tet_count++;
     PliIndex *corner = o->corner + 4 * (size_t)n;
     PliTetRest *rest = &o->tet_rest[n];
-    double sum[3] = { 0, 0, 0 };
     corner[0] = q->point;
     for (int k = 0; k < 3; ++k) {
         corner[k + 1] = q->side[k].point;
         v3_copy(rest->grad + 3 * k, q->grad[k]);
-        v3_add(sum, sum, q->grad[k]);
-        add_diagonal(o, q->side[k].point, q->volume, q->grad[k]);
     }
-    add_diagonal(o, q->point, q->volume, sum);
+    add_diagonals(o, q, q->grad);
     rest->volume = q->volume;
     o->tet_level[n] = q->skewed ? PLI_OCTREE_MAX_LEVELS : o->tree->cell[o->cell[q->point]].level;
     o->which[n] = n;
 }
 
-/// In the plane of three points, stress-free across it.
+/// In the plane of two differences, stress-free across it.
 static void add_membrane(PliOctreeOperator *o, const Octant *q)
 {
-    double u[3], v[3], e[3], n[3];
-    const PliIndex a = q->side[q->known[0]].point, b = q->side[q->known[1]].point;
-    v3_sub(u, rest_of(o, a), rest_of(o, q->point));
-    v3_sub(v, rest_of(o, b), rest_of(o, q->point));
+    const int first = q->known[0], second = q->known[1];
+    const double *u = q->across[first], *v = q->across[second];
+    double e[3], n[3], grad[3][3] = { { 0 } };
     PliOctreeMembrane *m = &o->membrane[o->membrane_count++];
-    *m = (PliOctreeMembrane){ .point = { q->point, a, b }, .volume = q->volume, .damping = damping_of(o, q) };
+    *m = (PliOctreeMembrane){ .from = { q->from[first], q->from[second] },
+                              .to = { q->to[first], q->to[second] },
+                              .volume = q->volume,
+                              .damping = damping_of(o, q) };
     const double length = v3_norm(u);
     v3_copy(e, u);
     v3_scale(e, 1.0 / length);
@@ -215,30 +297,32 @@ static void add_membrane(PliOctreeOperator *o, const Octant *q)
     v3_scale(n, 1.0 / across);
     v3_copy(m->plane, e);
     v3_copy(m->plane + 3, n);
-    // rows of the inverse of [[length, along], [0, across]]: gradients of points 1 and 2 in the plane
+    // rows of the inverse of [[length, along], [0, across]]: gradients of the differences in the plane
     m->grad[0] = 1.0 / length, m->grad[1] = -along / (length * across);
     m->grad[2] = 0.0, m->grad[3] = 1.0 / across;
-    double sum[3] = { 0, 0, 0 };
     for (int k = 0; k < 2; ++k) {
-        double g[3] = { 0, 0, 0 };
-        v3_madd(g, m->grad[2 * k], e);
-        v3_madd(g, m->grad[2 * k + 1], n);
-        add_diagonal(o, m->point[k + 1], q->volume, g);
-        v3_add(sum, sum, g);
+        v3_madd(grad[q->known[k]], m->grad[2 * k], e);
+        v3_madd(grad[q->known[k]], m->grad[2 * k + 1], n);
     }
-    add_diagonal(o, q->point, q->volume, sum);
+    add_diagonals(o, q, grad);
 }
 
 static void add_bar(PliOctreeOperator *o, const Octant *q)
 {
-    double d[3];
-    const PliIndex other = q->side[q->known[0]].point;
-    v3_sub(d, rest_of(o, other), rest_of(o, q->point));
-    const double length = v3_norm(d);
-    o->bar[o->bar_count++] = (PliOctreeBar){ { q->point, other }, length, q->volume };
-    v3_scale(d, 1.0 / (length * length));
-    add_diagonal(o, q->point, q->volume, d);
-    add_diagonal(o, other, q->volume, d);
+    const int a = q->known[0];
+    const double length = v3_norm(q->across[a]);
+    double grad[3][3] = { { 0 } };
+    o->bar[o->bar_count++] = (PliOctreeBar){ { q->from[a], q->to[a] }, length, q->volume };
+    v3_madd(grad[a], 1.0 / (length * length), q->across[a]);
+    add_diagonals(o, q, grad);
+}
+
+static void add_to_sample(PliOctreeSample *s, PliIndex point, double sign, const double g[3])
+{
+    PliIndex k = 0;
+    while (k < s->count && s->point[k] != point) ++k;
+    if (k == s->count) s->point[s->count++] = point;
+    v3_madd(s->grad + 3 * k, sign, g);
 }
 
 /// An octant at a wall, which holds the directions along it where nothing else says what happens there; or one next to another level.
@@ -246,21 +330,15 @@ static void add_sample(PliOctreeOperator *o, const Octant *q)
 {
     PliOctreeSample *s = &o->sample[o->sample_count++];
     *s = (PliOctreeSample){ .volume = q->volume, .damping = damping_of(o, q) };
-    double sum[3] = { 0, 0, 0 };
     for (int k = 0; k < 3; ++k) {
         if (q->side[k].kind == SIDE_FREE) {
             for (int i = 0; i < 3; ++i) s->f0[3 * k + i] += q->grad[k][i]; // column k stays e_k
             continue;
         }
-        s->point[s->count] = q->side[k].point;
-        v3_copy(s->grad + 3 * s->count++, q->grad[k]);
-        v3_add(sum, sum, q->grad[k]);
-        add_diagonal(o, q->side[k].point, q->volume, q->grad[k]);
+        add_to_sample(s, q->to[k], 1.0, q->grad[k]);
+        add_to_sample(s, q->from[k], -1.0, q->grad[k]);
     }
-    add_diagonal(o, q->point, q->volume, sum);
-    s->point[s->count] = q->point;
-    for (int i = 0; i < 3; ++i) s->grad[3 * s->count + (PliIndex)i] = -sum[i];
-    s->count++;
+    add_diagonals(o, q, q->grad);
 }
 
 static bool near_interior(const PliOctreeOperator *o, const Octant *q)
@@ -275,9 +353,8 @@ static void add_octant(PliOctreeOperator *o, PliIndex point, int number, bool sk
 {
     Octant q;
     if (!octant_of(o, point, number, &q) || q.skewed != skewed) return;
-    // viscosity is needed only where corrections are
-    if (q.skewed && !near_interior(o, &q)) q.is_quiet = true;
-    if (q.known_count == 3 && (!q.skewed || q.is_quiet))
+    q.is_quiet = q.skewed && !near_interior(o, &q);
+    if (q.known_count == 3 && !q.skewed)
         add_tet(o, &q);
     else if (q.known_count == 3 || q.at_wall)
         add_sample(o, &q);
@@ -295,16 +372,6 @@ static void add_octant(PliOctreeOperator *o, PliIndex point, int number, bool sk
 static bool is_walled(const PliOctreeOperator *o, const PliOctreeCell *c, int side)
 {
     return c->neighbour[side] == PLI_NONE && c->wall[side] != PLI_NONE && o->wall_position[c->wall[side]] != PLI_NONE;
-}
-
-/// A daughter of a cell is held at the face that looks the same way.
-static bool is_held_below(const PliOctreeOperator *o, PliIndex cell, int side)
-{
-    for (int k = 0; k < 8; ++k) {
-        const PliIndex child = o->tree->cell[cell].child[k];
-        if (child != PLI_NONE && is_walled(o, &o->tree->cell[child], side)) return true;
-    }
-    return false;
 }
 
 /// What stands next to a cell: one particle, or the mean of finer ones. @return how far it is, 0: nothing, or a coarser one.
@@ -336,48 +403,56 @@ static void push_bend(PliOctreeOperator *o, PliOctreeBend *b)
     o->bend[o->bend_count++] = *b;
 }
 
-/// Adds `weight` times the place of a cell: its particle, or the mean of its daughters. @return false when neither is active.
-static bool add_place(const PliOctreeOperator *o, PliIndex cell, double weight, PliOctreeBend *b)
+/// What an octant lacks of the second difference along an axis. One that is free across lacks all of it; one that is not resists bending by
+/// shear that should not be there: its differences along and across are `apart` cells from each other.
+static double bend_lack(const PliOctreeOperator *o, PliIndex cell, int octant, int across, double apart)
 {
-    if (cell == PLI_NONE) return false;
-    if (o->position[cell] != PLI_NONE) {
-        b->point[b->count] = o->position[cell];
-        b->c[b->count++] = weight;
-        return true;
-    }
-    for (int k = 0; k < 8; ++k) {
-        const PliIndex child = o->tree->cell[cell].child[k];
-        if (child == PLI_NONE) continue;
-        if (o->position[child] == PLI_NONE) return false;
-        b->point[b->count] = o->position[child];
-        b->c[b->count++] = weight * o->tree->volume[child] / o->tree->volume[cell];
-    }
-    return b->count > 0;
+    if (!(o->tree->cell[cell].link >> (3 * octant + across) & 1)) return 1.0;
+    return 1.0 - 12.0 * apart * apart * o->lame.mu / o->material.young;
 }
 
-/// Next to a row one cell wide the finer cells would be a hinge: their mother bends like the row, as if she were active.
-static void bend_mother(PliOctreeOperator *o, PliIndex cell, int side, double k)
+/// m3 of an active cell that lack it, in the direction across that lacks most. Towards a joint matter counts as far as half way to it.
+static double bend_volume(const PliOctreeOperator *o, PliIndex point, int axis)
 {
-    const PliOctreeCell *c = &o->tree->cell[cell];
-    const PliIndex mother = c->neighbour[side];
-    bool thin = false;
-    for (int axis = 0; axis < 3; ++axis)
-        thin =
-            thin || (axis != side >> 1 && c->neighbour[2 * axis] == PLI_NONE && c->neighbour[2 * axis + 1] == PLI_NONE);
-    if (!thin || mother == PLI_NONE || o->position[mother] != PLI_NONE || !pli_octree_has_children(o->tree, mother))
-        return;
-    const PliOctreeCell *m = &o->tree->cell[mother];
-    const bool held = is_walled(o, m, side) ||
-                      (m->wall[side] != PLI_NONE && m->neighbour[side] == PLI_NONE && is_held_below(o, mother, side));
-    PliOctreeBend b = { .k = k };
-    if (!add_place(o, cell, 1.0, &b) || !add_place(o, mother, held ? -1.0 : -2.0, &b)) return;
-    if (!held && !add_place(o, m->neighbour[side], 1.0, &b)) return;
-    for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], rest_of(o, b.point[q]));
-    if (!held) {
-        if (v3_norm(b.o) > 1e-6 * o->tree->size[c->level]) return;
-        memset(b.o, 0, sizeof b.o);
+    const PliIndex cell = o->cell[point];
+    double most = 0.0;
+    for (int across = 0; across < 3; ++across) {
+        double sum = 0.0;
+        if (across == axis) continue;
+        for (int q = 0; q < 8; ++q) {
+            const PliIndex joint = joint_of(o, point, pli_octree_side(q, axis));
+            const bool joined = joint != PLI_NONE;
+            sum += pli_octree_octant_volume(o->tree, cell, q) * (joined ? 0.75 : 1.0) *
+                   bend_lack(o, cell, q, across, joined ? 0.375 : 0.5);
+        }
+        most = sum > most ? sum : most;
     }
-    push_bend(o, &b);
+    return most;
+}
+
+static bool is_free_beside(const PliOctreeOperator *o, const PliOctreeCell *c, int axis)
+{
+    for (int side = 0; side < 6; ++side)
+        if (side >> 1 != axis && c->neighbour[side] == PLI_NONE &&
+            (c->wall[side] == PLI_NONE || o->wall_position[c->wall[side]] == PLI_NONE))
+            return true;
+    return false;
+}
+
+/// Coefficients of a second difference of uneven distances, as large as that of distances h; b has its two ends, each a mean.
+static void bend_between(PliOctreeBend *b, double h, const double reach[2])
+{
+    const double sum = 0.5 * (reach[0] + reach[1]);
+    for (PliIndex q = 0; q < b->count; ++q) b->c[q] *= h * h / (sum * reach[q < b->split ? 0 : 1]);
+}
+
+/// False for particles off the line: the offset would have to turn with them.
+static bool bend_is_straight(const PliOctreeOperator *o, PliOctreeBend *b, double h)
+{
+    for (PliIndex q = 0; q < b->count; ++q) v3_madd(b->o, b->c[q], rest_of(o, b->point[q]));
+    if (v3_norm(b->o) > 1e-6 * h) return false;
+    memset(b->o, 0, sizeof b->o);
+    return true;
 }
 
 static void add_bends(PliOctreeOperator *o, PliIndex first, PliIndex last)
@@ -385,42 +460,135 @@ static void add_bends(PliOctreeOperator *o, PliIndex first, PliIndex last)
     for (PliIndex i = first; i < last; ++i) {
         const PliIndex cell = o->cell[i];
         const PliOctreeCell *c = &o->tree->cell[cell];
-        const double h = o->tree->size[c->level], k = o->material.young * o->tree->volume[cell] / (12.0 * h * h);
+        const double h = o->tree->size[c->level];
         for (int axis = 0; axis < 3; ++axis) {
-            bool free_beside = false;
-            for (int side = 0; side < 6; ++side)
-                free_beside =
-                    free_beside || (side >> 1 != axis && c->neighbour[side] == PLI_NONE &&
-                                    (c->wall[side] == PLI_NONE || o->wall_position[c->wall[side]] == PLI_NONE));
-            if (!free_beside) continue;
-            for (int up = 0; up < 2; ++up) bend_mother(o, cell, 2 * axis + up, k);
-            PliOctreeBend b = { .k = k };
+            if (!is_free_beside(o, c, axis)) continue;
+            PliOctreeBend b = { .k = o->material.young * bend_volume(o, i, axis) / (12.0 * h * h) };
             double reach[2];
+            if (!(b.k > 0.0)) continue;
             for (int up = 0; up < 2; ++up) reach[up] = bend_end(o, cell, 2 * axis + up, &b);
             const bool held[2] = { is_walled(o, c, 2 * axis), is_walled(o, c, 2 * axis + 1) };
             if (reach[0] > 0.0 && reach[1] > 0.0) {
-                // second difference of uneven distances, as large as that of distances h
-                const double sum = 0.5 * (reach[0] + reach[1]);
-                for (PliIndex q = 0; q < b.count; ++q) b.c[q] *= h * h / (sum * reach[q < b.split ? 0 : 1]);
+                bend_between(&b, h, reach);
                 b.point[b.count] = i;
-                b.c[b.count++] = -h * h / sum * (1.0 / reach[0] + 1.0 / reach[1]);
+                b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]);
+                if (!bend_is_straight(o, &b, h)) continue;
             } else if ((held[0] && reach[1] > 0.0) || (held[1] && reach[0] > 0.0)) {
                 // as if mirrored in the wall; as large as that of a distance h
                 const double d = reach[0] > reach[1] ? reach[0] : reach[1], scale = 2.0 * h * h / (d * (h + d));
                 for (PliIndex q = 0; q < b.count; ++q) b.c[q] *= scale;
                 b.point[b.count] = i;
                 b.c[b.count++] = -scale;
+                for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], rest_of(o, b.point[q]));
             } else {
                 continue;
             }
-            for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], rest_of(o, b.point[q]));
-            if (!held[0] && !held[1]) {
-                // particles off the line: the offset would have to turn with them
-                if (v3_norm(b.o) > 1e-6 * h) continue;
-                memset(b.o, 0, sizeof b.o);
-            }
             push_bend(o, &b);
         }
+    }
+}
+
+/// m3 around a joint that lack a second difference: half of what lies between it and the coarse cell, and the finer matter behind it.
+static double joint_volume(const PliOctreeOperator *o, const PliOctreeJoint *j, int across)
+{
+    const PliIndex cell = o->cell[j->coarse];
+    double sum = 0.0;
+    for (int q = 0; q < 8; ++q)
+        if (octants_towards(j->side) >> q & 1)
+            sum += 0.25 * pli_octree_octant_volume(o->tree, cell, q) * bend_lack(o, cell, q, across, 0.375);
+    for (PliIndex k = 0; k < j->count; ++k)
+        for (int q = 0; q < 8; ++q) {
+            const PliIndex fine = o->cell[j->point[k]];
+            const bool behind = octants_towards(j->side) >> q & 1;
+            sum += pli_octree_octant_volume(o->tree, fine, q) *
+                   (behind ? 0.25 * bend_lack(o, fine, q, across, 0.5) : bend_lack(o, fine, q, across, 0.375));
+        }
+    return sum;
+}
+
+static bool is_thin(const PliOctreeCell *c, int axis)
+{
+    return c->neighbour[2 * axis] == PLI_NONE && c->neighbour[2 * axis + 1] == PLI_NONE;
+}
+
+/// False when the finer cells do not span the direction.
+static bool add_hinge(PliOctreeOperator *o, PliIndex joint, int across)
+{
+    const PliOctreeJoint *j = &o->joint[joint];
+    const double *middle = o->joint_rest + 3 * (size_t)joint, *coarse = rest_of(o, j->coarse);
+    const double length = v3_distance(coarse, middle), h = o->tree->size[o->tree->cell[o->cell[j->coarse]].level];
+    double up = 0.0, down = 0.0, spread = 0.0;
+    PliOctreeHinge hinge = { .joint = joint,
+                             .along = 1.0 / length,
+                             .k = o->material.young * joint_volume(o, j, across) * h * h / (3.0 * length * length) };
+    if (!(hinge.k > 0.0)) return false;
+    for (PliIndex k = 0; k < j->count; ++k)
+        *(rest_of(o, j->point[k])[across] > middle[across] ? &up : &down) += j->weight[k];
+    if (!(up > 0.0 && down > 0.0)) return false;
+    for (PliIndex k = 0; k < j->count; ++k) {
+        const double at = rest_of(o, j->point[k])[across];
+        hinge.across[k] = at > middle[across] ? j->weight[k] / up : -j->weight[k] / down;
+        spread += hinge.across[k] * at;
+    }
+    double a[3], b[3] = { 0, 0, 0 };
+    v3_sub(a, coarse, middle);
+    v3_scale(a, hinge.along);
+    for (PliIndex k = 0; k < j->count; ++k) {
+        hinge.across[k] /= spread;
+        v3_madd(b, hinge.across[k], rest_of(o, j->point[k]));
+    }
+    hinge.rest = v3_dot(a, b);
+    o->hinge[o->hinge_count++] = hinge;
+    for (int d = 0; d < 3; ++d) {
+        o->diagonal[9 * (size_t)j->coarse + 4 * (size_t)d] += hinge.k * hinge.along * hinge.along;
+        for (PliIndex k = 0; k < j->count; ++k) {
+            const double g = hinge.along * j->weight[k] + fabs(hinge.across[k]);
+            o->diagonal[9 * (size_t)j->point[k] + 4 * (size_t)d] += hinge.k * g * g;
+        }
+    }
+    return true;
+}
+
+/// Without it finer cells would be a hinge.
+static void add_joint_bends(PliOctreeOperator *o)
+{
+    for (PliIndex n = 0; n < o->joint_count; ++n) {
+        const PliOctreeJoint *j = &o->joint[n];
+        const PliOctreeCell *c = &o->tree->cell[o->cell[j->coarse]];
+        const double h = o->tree->size[c->level];
+        if (!is_free_beside(o, c, j->side >> 1)) continue;
+        double volume = 0.0;
+        for (int across = 0; across < 3; ++across) {
+            if (across == j->side >> 1 || (is_thin(c, across) && add_hinge(o, n, across))) continue;
+            const double lack = joint_volume(o, j, across);
+            volume = lack > volume ? lack : volume;
+        }
+        PliOctreeBend b = { .k = o->material.young * volume / (12.0 * h * h),
+                            .point = { j->coarse },
+                            .c = { 1.0 },
+                            .count = 1,
+                            .split = 1 };
+        if (!(b.k > 0.0)) continue;
+        double far[3] = { 0, 0, 0 };
+        bool good = true;
+        for (PliIndex k = 0; k < j->count && good; ++k) {
+            const PliIndex begin = b.count, keep = b.split;
+            good = bend_end(o, o->cell[j->point[k]], j->side, &b) > 0.0;
+            b.split = keep;
+            for (PliIndex q = begin; q < b.count; ++q) {
+                b.c[q] *= j->weight[k];
+                v3_madd(far, b.c[q], rest_of(o, b.point[q]));
+            }
+        }
+        if (!good) continue;
+        const double *middle = o->joint_rest + 3 * (size_t)n;
+        const double reach[2] = { v3_distance(rest_of(o, j->coarse), middle), v3_distance(far, middle) };
+        bend_between(&b, h, reach);
+        for (PliIndex k = 0; k < j->count; ++k) {
+            b.point[b.count] = j->point[k];
+            b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]) * j->weight[k];
+        }
+        if (bend_is_straight(o, &b, h)) push_bend(o, &b);
     }
 }
 
@@ -455,35 +623,91 @@ static void add_stress_block(const PliLame *m, double k, const double g[3], cons
 }
 
 typedef struct Face {
-    PliIndex a, b;
+    PliIndex a, b, joint;             ///< joint: of a with b, PLI_NONE where both are of one level
     double centre[3], area[3], width; ///< area along the normal, towards b
 } Face;
 
-/// Takes from `block` (one per monomial) the force on face.a that the octant of a cell exerts across the face, or on face.b with -1.
-static void take_octant(const PliOctreeOperator *o, const Face *face, PliIndex point, PliIndex other, int number,
-                        double sign, double (*block)[9])
+/// What the force at one end of a difference with gradient t does when the field grows by d (x) g: 3-D, in a plane, or along a line.
+static void add_octant_block(const PliOctreeOperator *o, const Octant *q, double k, const double g[3],
+                             const double t[3], double block[9])
 {
-    Octant q;
-    // of a cell inside the body, and of its neighbours towards it, no side is free
-    if (!octant_of(o, point, number, &q) || q.known_count < 3) return;
-    int k = -1;
-    for (int a = 0; a < 3; ++a)
-        if (q.side[a].point == other) k = a;
-    if (k < 0) return;
-    double value[3][PLI_OCTREE_MONOMIALS], own[PLI_OCTREE_MONOMIALS];
-    pli_octree_monomials(face->centre, face->width, rest_of(o, point), own);
-    for (int a = 0; a < 3; ++a) {
-        pli_octree_monomials(face->centre, face->width, rest_of(o, q.side[a].point), value[a]);
-        for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m) value[a][m] -= own[m];
-    }
-    for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m) {
-        double g[3] = { 0, 0, 0 };
-        for (int a = 0; a < 3; ++a) v3_madd(g, value[a][m], q.grad[a]);
-        add_stress_block(&o->lame, -sign * q.volume, g, q.grad[k], block[m]);
+    PliLame m = o->lame;
+    if (q->known_count == 3 || q->at_wall) {
+        add_stress_block(&m, k, g, t, block);
+    } else if (q->known_count == 2) {
+        double n[3], projected[9] = { 0 };
+        v3_cross(n, q->across[q->known[0]], q->across[q->known[1]]);
+        v3_scale(n, 1.0 / v3_norm(n));
+        m.bulk = pli_octree_plane_lambda(&m);
+        add_stress_block(&m, k, g, t, projected);
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) projected[3 * i + j] -= k * m.mu * v3_dot(g, t) * n[i] * n[j];
+        for (int i = 0; i < 9; ++i) block[i] += projected[i];
+    } else {
+        const double *d = q->across[q->known[0]];
+        const double scale = k * o->material.young * v3_dot(g, t) / v3_dot(d, d);
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) block[3 * i + j] += scale * d[i] * d[j];
     }
 }
 
-static void add_correction(PliOctreeOperator *o, const Face *face, uint8_t towards_b, uint8_t towards_a)
+/// Gradients of the differences of an octant, whatever it is.
+static void octant_gradients(const Octant *q, double grad[3][3])
+{
+    memcpy(grad, q->grad, sizeof q->grad);
+    if (q->known_count == 3 || q->at_wall) return;
+    memset(grad, 0, sizeof q->grad);
+    const int a = q->known[0];
+    const double *u = q->across[a], uu = v3_dot(u, u);
+    if (q->known_count == 1) {
+        v3_madd(grad[a], 1.0 / uu, u);
+        return;
+    }
+    const int b = q->known[1];
+    const double *v = q->across[b], vv = v3_dot(v, v), uv = v3_dot(u, v), det = uu * vv - uv * uv;
+    v3_madd(grad[a], vv / det, u), v3_madd(grad[a], -uv / det, v);
+    v3_madd(grad[b], uu / det, v), v3_madd(grad[b], -uv / det, u);
+}
+
+static void monomials_at(const PliOctreeOperator *o, const Face *face, PliIndex point, double sign, double *sum)
+{
+    double value[PLI_OCTREE_MONOMIALS];
+    if (point & PLI_OCTREE_JOINT) {
+        const PliOctreeJoint *j = &o->joint[point ^ PLI_OCTREE_JOINT];
+        for (PliIndex k = 0; k < j->count; ++k) monomials_at(o, face, j->point[k], sign * j->weight[k], sum);
+        return;
+    }
+    pli_octree_monomials(face->centre, face->width, rest_of(o, point), value);
+    for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m) sum[m] += sign * value[m];
+}
+
+/// Takes from `block` (one per monomial) the force on face.a that an octant exerts across the face, times a share.
+static void take_octant(const PliOctreeOperator *o, const Face *face, PliIndex point, int number, double share,
+                        double (*block)[9])
+{
+    Octant q;
+    double grad[3][3], value[3][PLI_OCTREE_MONOMIALS] = { { 0 } }, sign = 0.0;
+    int k = -1;
+    if (!octant_of(o, point, number, &q)) return;
+    for (int n = 0; n < q.known_count; ++n) {
+        const int a = q.known[n];
+        const PliIndex from = q.from[a], to = q.to[a];
+        const PliIndex near = face->joint == PLI_NONE ? face->a : face->joint;
+        if (from == near && to == face->b) k = a, sign = 1.0;
+        if (from == face->b && to == near) k = a, sign = -1.0;
+        monomials_at(o, face, to, 1.0, value[a]);
+        monomials_at(o, face, from, -1.0, value[a]);
+    }
+    if (k < 0) return;
+    octant_gradients(&q, grad);
+    for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m) {
+        double g[3] = { 0, 0, 0 };
+        for (int n = 0; n < q.known_count; ++n) v3_madd(g, value[q.known[n]][m], grad[q.known[n]]);
+        add_octant_block(o, &q, -sign * share * q.volume, g, grad[k], block[m]);
+    }
+}
+
+static void add_correction(PliOctreeOperator *o, const Face *face, int side)
 {
     PliIndex list[PLI_OCTREE_FIT_POINTS], count = 0;
     double points[3 * PLI_OCTREE_FIT_POINTS], w[PLI_OCTREE_MONOMIALS * PLI_OCTREE_FIT_POINTS];
@@ -496,6 +720,9 @@ static void add_correction(PliOctreeOperator *o, const Face *face, uint8_t towar
         return;
     }
     // what the face should do to each monomial, less what the octants on it do
+    const PliOctreeJoint *joint = face->joint == PLI_NONE ? NULL : &o->joint[face->joint ^ PLI_OCTREE_JOINT];
+    double share = joint ? 0.0 : 1.0;
+    for (PliIndex k = 0; joint && k < joint->count; ++k) share += joint->point[k] == face->a ? joint->weight[k] : 0.0;
     double block[PLI_OCTREE_MONOMIALS][9] = { { 0 } };
     for (int m = 0; m < 3; ++m) {
         double g[3] = { 0, 0, 0 };
@@ -503,8 +730,12 @@ static void add_correction(PliOctreeOperator *o, const Face *face, uint8_t towar
         add_stress_block(&o->lame, 1.0, g, face->area, block[m]);
     }
     for (int q = 0; q < 8; ++q) {
-        if (towards_b >> q & 1) take_octant(o, face, face->a, face->b, q, 1.0, block);
-        if (towards_a >> q & 1) take_octant(o, face, face->b, face->a, q, -1.0, block);
+        if (octants_towards(side ^ 1) >> q & 1) {
+            take_octant(o, face, face->b, q, share, block);
+            continue;
+        }
+        if (face->joint == PLI_NONE) take_octant(o, face, face->a, q, share, block);
+        for (PliIndex k = 0; joint && k < joint->count; ++k) take_octant(o, face, joint->point[k], q, share, block);
     }
     PliOctreeCorrection *c = &o->correction[o->correction_count++];
     *c = (PliOctreeCorrection){ .plus = face->a, .minus = face->b, .first = o->entry_count, .count = count };
@@ -540,15 +771,14 @@ static void add_corrections(PliOctreeOperator *o)
                 if (t->cell[n].parent == PLI_NONE || o->position[t->cell[n].parent] == PLI_NONE) continue;
                 other = o->position[t->cell[n].parent];
             }
+            const PliIndex joint = same ? PLI_NONE : joint_of(o, other, side ^ 1);
             if (!o->is_interior[cell] && !o->is_interior[o->cell[other]]) continue;
-            Face face = { .a = i, .b = other, .width = same ? 1.3 * h : 1.3 * 1.5 * h };
+            Face face = { .a = i, .b = other, .joint = joint, .width = same ? 1.3 * h : 1.3 * 1.5 * h };
             const double sign = side & 1 ? 1.0 : -1.0;
             pli_octree_cell_centre(t, cell, face.centre);
             face.centre[axis] += 0.5 * sign * h;
             face.area[axis] = sign * t->fill * h * h;
-            const int place = (c->at[0] & 1) | (c->at[1] & 1) << 1 | (c->at[2] & 1) << 2; // in its mother
-            const uint8_t behind = same ? octants_towards(side ^ 1) : (uint8_t)(1u << (place ^ 1 << axis));
-            add_correction(o, &face, octants_towards(side), behind);
+            add_correction(o, &face, side);
         }
     }
 }
@@ -565,7 +795,9 @@ static void find_steps(PliOctreeOperator *o)
             const double sum = fabs(d[3 * r]) + fabs(d[3 * r + 1]) + fabs(d[3 * r + 2]);
             most = sum > most ? sum : most;
         }
-        o->step[i] = most > 0.0 ? 2.0 / sqrt(2.0 * most / o->mass[i]) : INFINITY;
+        // w^2 h^2 / 4 + c h / 2 = 1 with the viscosity c of what is next to another level
+        const double w2 = 2.0 * most / o->mass[i], c = 2.0 * o->viscosity[i] / o->mass[i];
+        o->step[i] = most > 0.0 ? (sqrt(c * c + 4.0 * w2) - c) / w2 : INFINITY;
     }
 }
 
@@ -603,13 +835,14 @@ static void add_elements(PliOctreeOperator *o)
     for (PliIndex i = 0; i < o->count; ++i)
         for (int q = 0; q < 8; ++q)
             if (o->skewed[o->cell[i]] >> q & 1) add_octant(o, i, q, true);
+    add_joint_bends(o);
 }
 
 void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
 {
     number_points(o, is_held);
     o->tet_count = o->sample_count = o->membrane_count = o->bar_count = o->bend_count = o->correction_count =
-        o->entry_count = 0;
+        o->entry_count = o->joint_count = o->hinge_count = 0;
     o->uncorrected = 0;
     o->group_count = 1, o->finest = 0;
     if (o->is_paper) {
@@ -617,7 +850,9 @@ void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
         return;
     }
     memset(o->diagonal, 0, 9 * (size_t)o->count * sizeof *o->diagonal);
+    memset(o->viscosity, 0, o->count * sizeof *o->viscosity);
     mark_skewed(o);
+    find_joints(o);
     add_elements(o);
     add_corrections(o);
     find_steps(o);

@@ -6,17 +6,50 @@
 #include "base/vec.h"
 #include "scheme/octree/operator.h"
 
-/// Constants of matter that is free across a plane: stress = 2 mu strain + plane tr(strain) I.
-static double plane_lambda(const PliLame *m) { return 2.0 * m->lambda * m->mu / (m->lambda + 2.0 * m->mu); }
+// ---- joints ----------------------------------------------------------------------------------------------------------------
+
+static void joint_values(const PliOctreeOperator *o, const double *x, double *out)
+{
+    for (PliIndex j = 0; j < o->joint_count; ++j) {
+        const PliOctreeJoint *joint = &o->joint[j];
+        double sum[3] = { 0, 0, 0 };
+        for (PliIndex k = 0; k < joint->count; ++k) v3_madd(sum, joint->weight[k], x + 3 * (size_t)joint->point[k]);
+        v3_copy(out + 3 * (size_t)j, sum);
+    }
+}
+
+static void begin_joints(const PliOctreeOperator *o, const double *x, const double *v)
+{
+    joint_values(o, x, o->joint_x);
+    if (v) joint_values(o, v, o->joint_v);
+    memset(o->joint_f, 0, 3 * (size_t)o->joint_count * sizeof *o->joint_f);
+}
+
+/// Hands the forces on joints to the points that they stand for.
+static void end_joints(const PliOctreeOperator *o, double *f)
+{
+    for (PliIndex j = 0; j < o->joint_count; ++j)
+        for (PliIndex k = 0; k < o->joint[j].count; ++k)
+            v3_madd(f + 3 * (size_t)o->joint[j].point[k], o->joint[j].weight[k], o->joint_f + 3 * (size_t)j);
+}
+
+static const double *value_at(const double *x, const double *joint_x, PliIndex point)
+{
+    return point & PLI_OCTREE_JOINT ? joint_x + 3 * (size_t)(point ^ PLI_OCTREE_JOINT) : x + 3 * (size_t)point;
+}
+static double *force_at(const PliOctreeOperator *o, double *f, PliIndex point)
+{
+    return point & PLI_OCTREE_JOINT ? o->joint_f + 3 * (size_t)(point ^ PLI_OCTREE_JOINT) : f + 3 * (size_t)point;
+}
 
 // ---- membranes: F has shape [3, 2], row-major ------------------------------------------------------------------------------
 
-static void membrane_gradient(const PliOctreeMembrane *m, const double *x, double F[6])
+static void membrane_gradient(const PliOctreeMembrane *m, const double *x, const double *joint_x, double F[6])
 {
-    const double *x0 = x + 3 * (size_t)m->point[0], *x1 = x + 3 * (size_t)m->point[1],
-                 *x2 = x + 3 * (size_t)m->point[2];
+    const double *from0 = value_at(x, joint_x, m->from[0]), *from1 = value_at(x, joint_x, m->from[1]),
+                 *to0 = value_at(x, joint_x, m->to[0]), *to1 = value_at(x, joint_x, m->to[1]);
     for (int i = 0; i < 3; ++i) {
-        const double a = x1[i] - x0[i], b = x2[i] - x0[i];
+        const double a = to0[i] - from0[i], b = to1[i] - from1[i];
         F[2 * i] = a * m->grad[0] + b * m->grad[2];
         F[2 * i + 1] = a * m->grad[1] + b * m->grad[3];
     }
@@ -47,7 +80,7 @@ static void times_plane(const double F[6], const double S[3], double P[6])
 static void membrane_stress(const PliOctreeOperator *o, double damping, const double F[6], const double *rate,
                             double P[6])
 {
-    const double mu = o->lame.mu, lambda = plane_lambda(&o->lame);
+    const double mu = o->lame.mu, lambda = pli_octree_plane_lambda(&o->lame);
     memset(P, 0, 6 * sizeof *P);
     if (o->material.law == PLI_STVK) {
         const double exx = 0.5 * (F[0] * F[0] + F[2] * F[2] + F[4] * F[4] - 1.0),
@@ -79,15 +112,15 @@ static void membrane_stress(const PliOctreeOperator *o, double damping, const do
     }
 }
 
-static void membrane_push(const PliOctreeMembrane *m, const double P[6], double k, double *f)
+static void membrane_push(const PliOctreeOperator *o, const PliOctreeMembrane *m, const double P[6], double k,
+                          double *f)
 {
-    double *f0 = f + 3 * (size_t)m->point[0];
     for (int n = 0; n < 2; ++n) {
-        double *fn = f + 3 * (size_t)m->point[n + 1];
+        double *from = force_at(o, f, m->from[n]), *to = force_at(o, f, m->to[n]);
         for (int i = 0; i < 3; ++i) {
             const double t = k * m->volume * (P[2 * i] * m->grad[2 * n] + P[2 * i + 1] * m->grad[2 * n + 1]);
-            fn[i] -= t;
-            f0[i] += t;
+            to[i] -= t;
+            from[i] += t;
         }
     }
 }
@@ -97,10 +130,10 @@ static void add_membranes(const PliOctreeOperator *o, PliIndex first, PliIndex l
 {
     for (PliIndex e = first; e < last; ++e) {
         double F[6], rate[6], P[6];
-        membrane_gradient(&o->membrane[e], x, F);
-        if (v) membrane_gradient(&o->membrane[e], v, rate);
+        membrane_gradient(&o->membrane[e], x, o->joint_x, F);
+        if (v) membrane_gradient(&o->membrane[e], v, o->joint_v, rate);
         membrane_stress(o, o->material.damping + o->membrane[e].damping, F, v ? rate : NULL, P);
-        membrane_push(&o->membrane[e], P, 1.0, f);
+        membrane_push(o, &o->membrane[e], P, 1.0, f);
     }
 }
 
@@ -112,9 +145,8 @@ static void add_bars(const PliOctreeOperator *o, PliIndex first, PliIndex last, 
     const double young = o->material.young;
     for (PliIndex e = first; e < last; ++e) {
         const PliOctreeBar *b = &o->bar[e];
-        const size_t p = 3 * (size_t)b->point[0], q = 3 * (size_t)b->point[1];
         double d[3], k;
-        v3_sub(d, x + q, x + p);
+        v3_sub(d, value_at(x, o->joint_x, b->point[1]), value_at(x, o->joint_x, b->point[0]));
         const double length = v3_norm(d), s = 1.0 / (b->length * b->length);
         if (!(length > 0.0)) continue;
         if (o->material.law == PLI_STVK)
@@ -123,11 +155,12 @@ static void add_bars(const PliOctreeOperator *o, PliIndex first, PliIndex last, 
             k = young * (length - b->length) / length * s;
         if (v && o->material.damping > 0.0) {
             double rate[3];
-            v3_sub(rate, v + q, v + p);
+            v3_sub(rate, value_at(v, o->joint_v, b->point[1]), value_at(v, o->joint_v, b->point[0]));
             k += o->material.damping * young * v3_dot(d, rate) * s * s;
         }
-        v3_madd(f + p, b->volume * k, d);
-        v3_madd(f + q, -b->volume * k, d);
+        double *from = force_at(o, f, b->point[0]), *to = force_at(o, f, b->point[1]);
+        v3_madd(from, b->volume * k, d);
+        v3_madd(to, -b->volume * k, d);
     }
 }
 
@@ -156,16 +189,68 @@ static void add_bends(const PliOctreeOperator *o, PliIndex first, PliIndex last,
     }
 }
 
+// a and b of a hinge
+static void hinge_arms(const PliOctreeOperator *o, const PliOctreeHinge *h, const double *x, double a[3], double b[3])
+{
+    const PliOctreeJoint *j = &o->joint[h->joint];
+    for (int i = 0; i < 3; ++i) a[i] = h->along * x[3 * (size_t)j->coarse + (size_t)i], b[i] = 0.0;
+    for (PliIndex k = 0; k < j->count; ++k) {
+        const double *p = x + 3 * (size_t)j->point[k];
+        v3_madd(a, -h->along * j->weight[k], p);
+        v3_madd(b, h->across[k], p);
+    }
+}
+
+static void hinge_push(const PliOctreeOperator *o, const PliOctreeHinge *h, const double a[3], const double b[3],
+                       double pull, double *f)
+{
+    const PliOctreeJoint *j = &o->joint[h->joint];
+    v3_madd(f + 3 * (size_t)j->coarse, -pull * h->along, b);
+    for (PliIndex k = 0; k < j->count; ++k) {
+        v3_madd(f + 3 * (size_t)j->point[k], pull * h->along * j->weight[k], b);
+        v3_madd(f + 3 * (size_t)j->point[k], -pull * h->across[k], a);
+    }
+}
+
+static void add_hinges(const PliOctreeOperator *o, const double *x, const double *v, double *f)
+{
+    for (PliIndex e = 0; e < o->hinge_count; ++e) {
+        const PliOctreeHinge *h = &o->hinge[e];
+        double a[3], b[3], va[3], vb[3];
+        hinge_arms(o, h, x, a, b);
+        double angle = v3_dot(a, b) - h->rest;
+        if (v && o->material.damping > 0.0) {
+            hinge_arms(o, h, v, va, vb);
+            angle += o->material.damping * (v3_dot(va, b) + v3_dot(a, vb));
+        }
+        hinge_push(o, h, a, b, h->k * angle, f);
+    }
+}
+
+static void linear_hinge(const PliOctreeOperator *o, const PliOctreeHinge *h, const double *turn, const double *dx,
+                         double k, double *df)
+{
+    double a[3], b[3], da[3], db[3];
+    hinge_arms(o, h, o->rest, a, b);
+    if (turn) {
+        const double a0[3] = { a[0], a[1], a[2] }, b0[3] = { b[0], b[1], b[2] };
+        m3_apply(a, turn, a0);
+        m3_apply(b, turn, b0);
+    }
+    hinge_arms(o, h, dx, da, db);
+    hinge_push(o, h, a, b, k * h->k * (v3_dot(da, b) + v3_dot(a, db)), df);
+}
+
 // ---- samples ---------------------------------------------------------------------------------------------------------------
 
-static void sample_gradient(const PliOctreeSample *s, const double *x, bool offset, double F[9])
+static void sample_gradient(const PliOctreeSample *s, const double *x, const double *joint_x, bool offset, double F[9])
 {
     if (offset)
         memcpy(F, s->f0, 9 * sizeof *F);
     else
         memset(F, 0, 9 * sizeof *F);
     for (PliIndex k = 0; k < s->count; ++k) {
-        const double *p = x + 3 * (size_t)s->point[k], *g = s->grad + 3 * k;
+        const double *p = value_at(x, joint_x, s->point[k]), *g = s->grad + 3 * k;
         for (int i = 0; i < 3; ++i) {
             F[3 * i] += p[i] * g[0];
             F[3 * i + 1] += p[i] * g[1];
@@ -174,12 +259,12 @@ static void sample_gradient(const PliOctreeSample *s, const double *x, bool offs
     }
 }
 
-static void sample_push(const PliOctreeSample *s, const double P[9], double k, double *f)
+static void sample_push(const PliOctreeOperator *o, const PliOctreeSample *s, const double P[9], double k, double *f)
 {
     for (PliIndex n = 0; n < s->count; ++n) {
         double force[3];
         m3_apply(force, P, s->grad + 3 * n);
-        v3_madd(f + 3 * (size_t)s->point[n], -k * s->volume, force);
+        v3_madd(force_at(o, f, s->point[n]), -k * s->volume, force);
     }
 }
 
@@ -206,13 +291,13 @@ static void add_samples(const PliOctreeOperator *o, PliIndex first, PliIndex las
         const PliOctreeSample *s = &o->sample[e];
         const double damping = o->material.damping + s->damping;
         double F[9], rate[9], P[9];
-        sample_gradient(s, x, true, F);
+        sample_gradient(s, x, o->joint_x, true, F);
         pli_law_stress(o->material.law, &o->lame, F, P);
         if (v && damping > 0.0) {
-            sample_gradient(s, v, false, rate);
+            sample_gradient(s, v, o->joint_v, false, rate);
             add_viscous(o, damping, F, rate, P);
         }
-        sample_push(s, P, 1.0, f);
+        sample_push(o, s, P, 1.0, f);
     }
 }
 
@@ -340,9 +425,13 @@ void pli_octree_add_force_group(PliOctreeOperator *o, int group, const double *x
     add_bends(o, o->bend_level[level], o->bend_level[level + 1], x, v, f);
     add_samples(o, o->sample_level[level], o->sample_level[level + 1], x, v, f);
     if (group > 0) return;
+    begin_joints(o, x, v);
     add_membranes(o, o->membrane_level[LAST], o->membrane_count, x, v, f);
     add_bars(o, o->bar_level[LAST], o->bar_count, x, v, f);
+    add_bends(o, o->bend_level[LAST], o->bend_count, x, v, f);
     add_samples(o, o->sample_level[LAST], o->sample_count, x, v, f);
+    end_joints(o, f);
+    add_hinges(o, x, v, f);
     add_corrections(o, x, f);
 }
 
@@ -353,10 +442,13 @@ void pli_octree_add_force(PliOctreeOperator *o, const double *x, const double *v
         return;
     }
     pli_elastic_add_force(o->elastic, x, v, f);
+    begin_joints(o, x, v);
     add_membranes(o, 0, o->membrane_count, x, v, f);
     add_bars(o, 0, o->bar_count, x, v, f);
     add_bends(o, 0, o->bend_count, x, v, f);
     add_samples(o, 0, o->sample_count, x, v, f);
+    end_joints(o, f);
+    add_hinges(o, x, v, f);
     add_corrections(o, x, f);
 }
 
@@ -387,7 +479,7 @@ static void linear_membrane(const PliOctreeOperator *o, const PliOctreeMembrane 
                             const double *dx, double k, double *df)
 {
     double dF[6], axis[2][3], strain[3], P[6];
-    membrane_gradient(m, dx, dF);
+    membrane_gradient(m, dx, o->joint_x, dF);
     for (int a = 0; a < 2; ++a) {
         if (turn)
             m3_apply(axis[a], turn, m->plane + 3 * a);
@@ -397,14 +489,14 @@ static void linear_membrane(const PliOctreeOperator *o, const PliOctreeMembrane 
     double g[2][2];
     for (int a = 0; a < 2; ++a)
         for (int b = 0; b < 2; ++b) g[a][b] = axis[a][0] * dF[b] + axis[a][1] * dF[2 + b] + axis[a][2] * dF[4 + b];
-    const double lambda = plane_lambda(&o->lame), trace = lambda * (g[0][0] + g[1][1]), mu = o->lame.mu;
+    const double lambda = pli_octree_plane_lambda(&o->lame), trace = lambda * (g[0][0] + g[1][1]), mu = o->lame.mu;
     strain[0] = 2.0 * mu * g[0][0] + trace, strain[1] = 2.0 * mu * g[1][1] + trace,
     strain[2] = mu * (g[0][1] + g[1][0]);
     for (int i = 0; i < 3; ++i) {
         P[2 * i] = axis[0][i] * strain[0] + axis[1][i] * strain[2];
         P[2 * i + 1] = axis[0][i] * strain[2] + axis[1][i] * strain[1];
     }
-    membrane_push(m, P, k, df);
+    membrane_push(o, m, P, k, df);
 }
 
 void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const double *dx, double k, double *df)
@@ -426,21 +518,21 @@ void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const
             v3_madd(df + 3 * (size_t)c[0], k * rest->volume, force);
         }
     }
+    begin_joints(o, dx, NULL);
     for (PliIndex e = 0; e < o->membrane_count; ++e) linear_membrane(o, &o->membrane[e], turn, dx, k, df);
     for (PliIndex e = 0; e < o->bar_count; ++e) {
         const PliOctreeBar *b = &o->bar[e];
-        const size_t p = 3 * (size_t)b->point[0], q = 3 * (size_t)b->point[1];
         double axis[3], d[3];
-        v3_sub(d, o->rest + q, o->rest + p);
+        v3_sub(d, value_at(o->rest, o->joint_rest, b->point[1]), value_at(o->rest, o->joint_rest, b->point[0]));
         if (turn)
             m3_apply(axis, turn, d);
         else
             v3_copy(axis, d);
         v3_scale(axis, 1.0 / b->length);
-        v3_sub(d, dx + q, dx + p);
+        v3_sub(d, value_at(dx, o->joint_x, b->point[1]), value_at(dx, o->joint_x, b->point[0]));
         const double pull = k * b->volume * o->material.young * v3_dot(d, axis) / (b->length * b->length);
-        v3_madd(df + p, pull, axis);
-        v3_madd(df + q, -pull, axis);
+        v3_madd(force_at(o, df, b->point[0]), pull, axis);
+        v3_madd(force_at(o, df, b->point[1]), -pull, axis);
     }
     for (PliIndex e = 0; e < o->bend_count; ++e) {
         double value[3];
@@ -449,10 +541,12 @@ void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const
     }
     for (PliIndex e = 0; e < o->sample_count; ++e) {
         double G[9];
-        sample_gradient(&o->sample[e], dx, false, G);
+        sample_gradient(&o->sample[e], dx, o->joint_x, false, G);
         linear_stress(&o->lame, turn, G);
-        sample_push(&o->sample[e], G, k, df);
+        sample_push(o, &o->sample[e], G, k, df);
     }
+    end_joints(o, df);
+    for (PliIndex e = 0; e < o->hinge_count; ++e) linear_hinge(o, &o->hinge[e], turn, dx, k, df);
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     for (PliIndex e = 0; e < o->correction_count; ++e) {
         const PliOctreeCorrection *c = &o->correction[e];
@@ -471,11 +565,12 @@ double pli_octree_energy(const PliOctreeOperator *o, const double *x)
     double sum = 0.0;
     if (o->is_paper) return 0.0;
     sum += pli_elastic_energy(o->elastic, x);
-    const double mu = o->lame.mu, lambda = plane_lambda(&o->lame), young = o->material.young;
+    begin_joints(o, x, NULL);
+    const double mu = o->lame.mu, lambda = pli_octree_plane_lambda(&o->lame), young = o->material.young;
     for (PliIndex e = 0; e < o->membrane_count; ++e) {
         const PliOctreeMembrane *m = &o->membrane[e];
         double F[6], U[3], inverse[3], exx, eyy, exy;
-        membrane_gradient(m, x, F);
+        membrane_gradient(m, x, o->joint_x, F);
         if (o->material.law == PLI_STVK) {
             exx = 0.5 * (F[0] * F[0] + F[2] * F[2] + F[4] * F[4] - 1.0),
             eyy = 0.5 * (F[1] * F[1] + F[3] * F[3] + F[5] * F[5] - 1.0);
@@ -489,7 +584,8 @@ double pli_octree_energy(const PliOctreeOperator *o, const double *x)
     }
     for (PliIndex e = 0; e < o->bar_count; ++e) {
         const PliOctreeBar *b = &o->bar[e];
-        const double s = v3_distance(x + 3 * (size_t)b->point[0], x + 3 * (size_t)b->point[1]) / b->length;
+        const double s =
+            v3_distance(value_at(x, o->joint_x, b->point[0]), value_at(x, o->joint_x, b->point[1])) / b->length;
         const double strain = o->material.law == PLI_STVK ? 0.5 * (s * s - 1.0) : s - 1.0;
         sum += 0.5 * young * b->volume * strain * strain;
     }
@@ -498,9 +594,15 @@ double pli_octree_energy(const PliOctreeOperator *o, const double *x)
         bend_value(&o->bend[e], x, true, value);
         sum += 0.5 * o->bend[e].k * v3_dot(value, value);
     }
+    for (PliIndex e = 0; e < o->hinge_count; ++e) {
+        double a[3], b[3];
+        hinge_arms(o, &o->hinge[e], x, a, b);
+        const double angle = v3_dot(a, b) - o->hinge[e].rest;
+        sum += 0.5 * o->hinge[e].k * angle * angle;
+    }
     for (PliIndex e = 0; e < o->sample_count; ++e) {
         double F[9];
-        sample_gradient(&o->sample[e], x, true, F);
+        sample_gradient(&o->sample[e], x, o->joint_x, true, F);
         sum += o->sample[e].volume * pli_elastic_density(o->elastic, F);
     }
     return sum;

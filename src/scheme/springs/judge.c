@@ -281,10 +281,9 @@ void pli_springs_judge_new(PliSprings *s, PliBody *body, double *x)
         PliIndex edge = m->vertex_edge[v], star = c->star_first[level] + v;
         if (!c->star[star])
             pli_criterion_offer_refine(&s->criterion, star, score_of(&j, star), 0.5 * s->star_size[star]);
-        do { // a vertex may be beside two of them: offered twice, the second finds it chosen
+        do { // a vertex may be beside two of them
             star = c->star_first[level] + pli_winged_other(m, v, edge);
-            if (!c->star[star] && exists(c, level, star - c->star_first[level]) &&
-                s->criterion.refine_count < s->criterion.region_count)
+            if (!c->star[star] && exists(c, level, star - c->star_first[level]))
                 pli_criterion_offer_refine(&s->criterion, star, score_of(&j, star), 0.5 * s->star_size[star]);
             edge = pli_winged_next(m, v, edge, NULL);
         } while (edge != PLI_NONE && edge != m->vertex_edge[v]);

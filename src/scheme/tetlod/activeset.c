@@ -499,12 +499,28 @@ static PliStatus make_rows(PliActiveSet *s)
     return status;
 }
 
+/// An event must not leave a node with less than this share of a quarter of the tetrahedra around it: all substeps would follow it.
+/// What had less before may keep it.
+static const double LEAST_SHARE = 0.03;
+
+static bool is_too_light(const PliActiveSet *s, PliIndex i)
+{
+    const PliLevels *h = s->h;
+    const PliIndex node = s->patch[i];
+    if (s->state[node] != PLI_ACTIVE) return false;
+    if (s->mass[node] <= 0) return true;
+    if (s->mass[node] >= s->patch_mass[i] && s->patch_mass[i] > 0) return false;
+    double around = 0.0;
+    for (PliIndex k = h->star_first[node]; k < h->star_first[node + 1]; ++k) around += h->tet_volume[h->star[k]];
+    return (double)s->mass[node] * h->unit < 0.25 * LEAST_SHARE * around;
+}
+
 PliStatus pli_activeset_commit(PliActiveSet *s)
 {
     update_volumes(s);
     if (s->is_damaged) return PLI_OVER_CAPACITY;
     for (PliIndex i = 0; i < s->patch_count; ++i)
-        if (s->state[s->patch[i]] == PLI_ACTIVE && s->mass[s->patch[i]] <= 0) return PLI_OVER_CAPACITY;
+        if (is_too_light(s, i)) return PLI_OVER_CAPACITY;
     return make_rows(s);
 }
 

@@ -116,6 +116,8 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     t->density = def->material.density;
     t->started_count = 0;
     pli_tetlod_count_energy(t, body, x, v);
+    const double elastic = t->fit ? pli_body_energy(body, x, NULL).elastic : 0.0;
+    t->booked = 0.0;
     pli_activeset_list(t->set);
     pli_criterion_begin(&t->criterion, c);
     pli_tetlod_judge(t, body, x);
@@ -129,5 +131,6 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
         pli_tetlod_judge_new(t, body, x);
         splits(&d);
     }
+    if (t->fit && d.changed) pli_tetlod_settle_fit(t, body, x, v, elastic);
     return d.changed;
 }

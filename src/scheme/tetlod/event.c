@@ -29,9 +29,7 @@ double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)
     while (first < PLI_TETLOD_BUCKETS && t->bucket_count[first] == 0) ++first;
     if (first == PLI_TETLOD_BUCKETS) return 0.0;
     const PliMaterial *m = &def->material;
-    const double mu = m->young / (2.0 * (1.0 + m->poisson)),
-                 lambda = m->young * m->poisson / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
-    const double speed = sqrt((lambda + 2.0 * mu) / m->density);
+    const double speed = sqrt(pli_wave_modulus(m) / m->density);
     const double step = pli_damped_step(def->courant * bucket_altitude(t, first) / speed, m->damping);
     const double substeps = def->integrator == PLI_IMPLICIT ? 1.0 : fmax(1.0, ceil(dt / step));
     double work = 0.0;
@@ -245,27 +243,33 @@ static double hand_over(PliTetLod *t, PliBody *body, const double *x, double *v)
     return after.kinetic - before.kinetic - v3_dot(g, lifted);
 }
 
-/// The body's elastic and kinetic energy when a decision begins (the cut is the body's then), only after somebody asked for it.
-/// Energy that comes in anew (a tool that presses again, after a fall of the energy) counts to the turnover; the small oscillation
-/// of a symplectic step does not.
+/// Elastic energy and that of the motion about the centre of mass: the same for whoever flies along.
+static double own_energy(PliBody *body, const double *x, const double *v)
+{
+    const PliEnergy e = pli_body_energy(body, x, v);
+    return e.elastic + fmax(0.0, e.kinetic - 0.5 * v3_dot(e.momentum, e.momentum) / e.mass);
+}
+
+/// The body's energy when a decision begins (the cut is the body's then), only after somebody asked for it. Energy that comes in
+/// anew (a tool that presses again, after a fall of the energy) counts to the turnover; the small oscillation of a symplectic step
+/// does not.
 void pli_tetlod_count_energy(PliTetLod *t, PliBody *body, const double *x, const double *v)
 {
     if (!t->energy_wanted) return;
-    const PliEnergy e = pli_body_energy(body, x, v);
-    const double now = e.elastic + e.kinetic;
+    const double now = own_energy(body, x, v);
     t->energy_wanted = false;
     if (now > 1.25 * t->energy_low) t->turnover += now - t->energy_low, t->energy_low = now;
     t->energy_low = fmin(t->energy_low, now);
 }
 
-/// Energy an event may add beyond what the motion of its patch can pay for: never more than events have removed before, and in
-/// all less than a thousandth of the energy that went through the body. Without it a body at rest under load could never coarsen.
-static bool afford(PliTetLod *t, PliBody *body, double unpaid)
+/// Energy an event may add beyond what the motion of its patch can pay for: what events have removed before, and on credit, in all,
+/// less than a thousandth of the energy that went through the body.
+static bool afford(PliTetLod *t, double unpaid)
 {
-    if (unpaid > t->bank) return false;
+    if (unpaid <= t->bank) return true;
     t->energy_wanted = true; // for the next decision; what is known is that of an earlier one
     const double share = fmin(2e-4 + 1e-4 * t->time, 9e-4); // not all of it at once
-    return pli_body_stats_mutable(body)->energy_added + unpaid <= share * t->turnover;
+    return unpaid <= t->bank + share * t->turnover;
 }
 
 /// Step 4. @return false when the event would add energy that nothing can pay for and it is not forced.
@@ -289,7 +293,7 @@ static bool settle_energy(PliTetLod *t, PliBody *body, const double *x, double *
     // a strain of 1e-12: rounding, of a body at rest for example
     const double rounding = 1e-24 * pli_body_def(body)->material.young * (double)units * t->h->unit;
     if (unpaid <= rounding) return true;
-    if (afford(t, body, unpaid)) {
+    if (afford(t, unpaid)) {
         t->bank -= unpaid;
         stats->energy_added += unpaid;
         return true;
@@ -297,6 +301,26 @@ static bool settle_energy(PliTetLod *t, PliBody *body, const double *x, double *
     if (!forced) return false;
     stats->energy_forced += unpaid;
     return true;
+}
+
+/// Weights are fitted when a cut is made, so what that changes is known only then: it is paid by the motion of the whole body, or
+/// booked. `before`: elastic energy when the decision began.
+void pli_tetlod_settle_fit(PliTetLod *t, PliBody *body, const double *x, double *v, double before)
+{
+    pli_body_recut(body);
+    PliStats *stats = pli_body_stats_mutable(body);
+    const PliLiveView live = pli_body_live(body);
+    const double gained = pli_body_energy(body, x, v).elastic - before - t->booked;
+    if (gained <= 0.0) {
+        stats->energy_removed -= gained;
+        t->bank -= gained;
+        return;
+    }
+    for (PliIndex i = 0; i < live.active_count; ++i) t->patch_mass[i] = live.fixed[i] ? 0.0 : live.mass[i];
+    const PliEventPatch patch = { live.dof, t->patch_mass, live.active_count };
+    const double unpaid = pli_handover_cap(&patch, gained, x, v);
+    t->bank -= unpaid;
+    stats->energy_added += unpaid;
 }
 
 static void take_back(PliTetLod *t, double *v)
@@ -346,13 +370,12 @@ PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *
         result = PLI_EVENT_TOO_COSTLY;
     } else {
         start_new_nodes(t, body, x, v);
-        double gained = hand_over(t, body, x, v);
-        if (t->coupling == PLI_VARIATIONAL) {
-            gained += elastic_change(t, body, x);
-            if (!settle_energy(t, body, x, v, gained, forced)) {
-                take_back(t, v);
-                result = PLI_EVENT_ADDS_ENERGY;
-            }
+        const double moving = hand_over(t, body, x, v), elastic = elastic_change(t, body, x);
+        if (!settle_energy(t, body, x, v, moving + elastic, forced)) {
+            take_back(t, v);
+            result = PLI_EVENT_ADDS_ENERGY;
+        } else {
+            t->booked += elastic;
         }
     }
     if (result != PLI_EVENT_DONE) {

@@ -11,7 +11,8 @@ static void defaults(void *def) { *(PliTetLodDef *)def = pli_tetlod_default(); }
 static const PliAttribute rows[] = {
     { "filenames", PLI_FILES, .help = "tetrahedral mesh files of the levels, coarse to fine, 1 .. 8" },
     { "levels", PLI_LINKS,
-      .help = "loaders or topologies with position and tetrahedra, coarse to fine, instead of filenames" },
+      .help = "loaders or topologies with position and tetrahedra (or hexahedra, which are split), coarse to fine, "
+              "instead of filenames" },
     { "position", PLI_POINTS, .role = PLI_OUT, .help = "m, rest positions of all coefficients, all levels" },
     { "coupling", PLI_OPTION, .options = "variational paper", PLI_FIELD(PliTetLodDef, coupling),
       .help = "how levels meet" },

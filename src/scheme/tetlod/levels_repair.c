@@ -194,30 +194,52 @@ static void move_mass(Repair *r, PliIndex finer, const Row *row, double sign)
     for (PliIndex i = 0; i < row->count; ++i) r->mass[row->node[i]] += sign * r->mass[finer] * row->weight[i];
 }
 
-/// Finer nodes inside tetrahedra around a coarse node or its neighbours, nearest first.
-static PliIndex find_near(Repair *r, PliIndex node, PliIndex near[MAX_NEAR])
+typedef struct Near {
+    PliIndex count, node[MAX_NEAR]; ///< nearest first
+    double distance[MAX_NEAR];
+} Near;
+
+static void add_near(Near *near, PliIndex finer, double d)
 {
+    PliIndex j = near->count < MAX_NEAR ? near->count++ : MAX_NEAR;
+    if (j == MAX_NEAR && d >= near->distance[MAX_NEAR - 1]) return;
+    if (j == MAX_NEAR) --j;
+    for (; j > 0 && near->distance[j - 1] > d; --j)
+        near->distance[j] = near->distance[j - 1], near->node[j] = near->node[j - 1];
+    near->distance[j] = d, near->node[j] = finer;
+}
+
+/// Finer nodes inside tetrahedra around a coarse node or its neighbours; around theirs, too, while there are few: where the coarse
+/// level is the finer one no finer node may be nearer.
+static void find_near(Repair *r, PliIndex node, Near *near)
+{
+    enum { FEW = 8, MOST = 256, RINGS = 4 };
     const PliLevels *h = r->h;
     const PliIndex base = h->point_first[r->level];
-    double distance[MAX_NEAR];
-    PliIndex count = 0;
+    PliIndex list[MOST] = { node }, listed = 1, done = 0;
+    near->count = 0;
     r->stamp++;
-    for (PliIndex s = h->star_first[node]; s < h->star_first[node + 1]; ++s)
-        for (int c = 0; c < 4; ++c) {
-            const PliIndex around = h->tets[4 * (size_t)h->star[s] + c] - base;
+    r->mark[node] = r->stamp;
+    for (int ring = 0; ring < RINGS && (ring < 1 || near->count < FEW) && done < listed; ++ring) {
+        const PliIndex end = listed;
+        for (; done < end; ++done) // neighbours of the ring before
+            for (PliIndex s = h->star_first[list[done]]; s < h->star_first[list[done] + 1]; ++s)
+                for (int c = 0; c < 4; ++c) {
+                    const PliIndex next = h->tets[4 * (size_t)h->star[s] + c];
+                    if (r->mark[next] == r->stamp || listed == MOST) continue;
+                    r->mark[next] = r->stamp;
+                    list[listed++] = next;
+                }
+        for (PliIndex k = ring == 0 ? 0 : end; k < listed; ++k) {
+            const PliIndex around = list[k] - base;
             for (PliIndex u = r->user_first[around]; u < r->user_first[around + 1]; ++u) {
                 const PliIndex finer = r->user[u];
                 if (r->mark[finer] == r->stamp) continue;
                 r->mark[finer] = r->stamp;
-                const double d = v3_distance(h->x + 3 * (size_t)finer, h->x + 3 * (size_t)node);
-                PliIndex j = count < MAX_NEAR ? count++ : MAX_NEAR;
-                if (j == MAX_NEAR && d >= distance[MAX_NEAR - 1]) continue;
-                if (j == MAX_NEAR) --j;
-                for (; j > 0 && distance[j - 1] > d; --j) distance[j] = distance[j - 1], near[j] = near[j - 1];
-                distance[j] = d, near[j] = finer;
+                add_near(near, finer, v3_distance(h->x + 3 * (size_t)finer, h->x + 3 * (size_t)node));
             }
         }
-    return count;
+    }
 }
 
 /// The best row with nodes within `rings` for some finer node near a coarse one that lacks mass, PLI_NONE: none is better.
@@ -243,11 +265,11 @@ static PliIndex find_better(const Repair *r, PliIndex node, const PliIndex *near
 /// One better row; a wider one only where the narrow ones do not help. False: there is none.
 static bool improve(Repair *r, PliIndex node, bool *no_memory)
 {
-    PliIndex near[MAX_NEAR];
-    const PliIndex count = find_near(r, node, near);
+    Near near;
+    find_near(r, node, &near);
     Row best;
-    PliIndex finer = find_better(r, node, near, count, 1, &best);
-    if (finer == PLI_NONE) finer = find_better(r, node, near, count, 2, &best);
+    PliIndex finer = find_better(r, node, near.node, near.count, 1, &best);
+    if (finer == PLI_NONE) finer = find_better(r, node, near.node, near.count, 2, &best);
     if (finer == PLI_NONE) return false;
     const Row old = row_of(r, finer);
     move_mass(r, finer, &old, -1.0);

@@ -54,7 +54,8 @@ typedef struct PliTetLod {
     PliIndex *element;                ///< tetrahedra whose energy an event changes
     double *element_volume;           ///< what they weighed before
     PliIndex *started, started_count; ///< nodes that became active in this decision
-    double bank;                      ///< J, energy events have removed and not given back
+    double bank;                      ///< J, energy events have removed and not given back; negative: on credit
+    double booked;                    ///< J, elastic energy events have added in this decision
     double turnover;                  ///< J, energy that went through the body, as far as anybody asked ...
     double energy_low;                ///< ... and the least since it last rose
     bool energy_wanted;               ///< somebody asked
@@ -80,6 +81,7 @@ typedef enum PliEventResult {
 PliEventResult pli_tetlod_event(PliTetLod *t, PliBody *body, double *x, double *v, PliIndex node, bool split,
                                 bool forced, double most_work, double dt);
 void pli_tetlod_count_energy(PliTetLod *t, PliBody *body, const double *x, const double *v); ///< when a decision begins
+void pli_tetlod_settle_fit(PliTetLod *t, PliBody *body, const double *x, double *v, double before); ///< when it ends
 /// Element evaluations a step of dt will need with the present set.
 double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt);
 void pli_tetlod_count_buckets(PliTetLod *t); ///< from the set as it is

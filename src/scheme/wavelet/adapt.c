@@ -22,12 +22,14 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
     s->residual = PLI_NEW(host, 3 * (size_t)s->dof_count, double);
     s->motion = PLI_NEW(host, 3 * n, double);
     s->start = PLI_NEW(host, 3 * n, double);
+    s->push = PLI_NEW(host, 3 * n, double);
+    s->impulse = PLI_NEW(host, 3 * n, double);
     s->clock = PLI_NEW(host, n, double);
     s->v_before = PLI_NEW(host, 3 * n, double);
     s->judge_grad = PLI_NEW(host, 3 * (size_t)width * PLI_WAVELET_SAMPLES, double);
     s->judge_width = width;
-    const bool good =
-        s->fixed && s->candidate && s->residual && s->motion && s->start && s->clock && s->v_before && s->judge_grad;
+    const bool good = s->fixed && s->candidate && s->residual && s->motion && s->start && s->push && s->impulse &&
+                      s->clock && s->v_before && s->judge_grad;
     return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -40,6 +42,8 @@ void pli_wavelet_adapt_destroy(PliWavelet *s)
     PLI_FREE(host, s->residual, 3 * (size_t)s->dof_count);
     PLI_FREE(host, s->motion, 3 * n);
     PLI_FREE(host, s->start, 3 * n);
+    PLI_FREE(host, s->push, 3 * n);
+    PLI_FREE(host, s->impulse, 3 * n);
     PLI_FREE(host, s->clock, n);
     PLI_FREE(host, s->v_before, 3 * n);
     PLI_FREE(host, s->judge_grad, 3 * (size_t)s->judge_width * PLI_WAVELET_SAMPLES);
@@ -52,6 +56,7 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
     s->v_dt = 0.0;
     s->quiet = 0;
     s->fading = s->faded = 0;
+    memset(s->impulse, 0, 3 * (size_t)s->count * sizeof *s->impulse);
     s->since_change = 0.0;
     s->displacement = 0.0;
     s->decided = false;
@@ -68,90 +73,8 @@ void pli_wavelet_pin(void *self, const uint8_t *fixed)
 {
     PliWavelet *s = self;
     memcpy(s->fixed, fixed, s->dof_count);
+    s->held = memchr(fixed, 1, s->level[0].lattice->vertex_count) != NULL;
     s->quiet = 0;
-}
-
-static double smooth(double t) { return t <= 0.0 ? 0.0 : t >= 1.0 ? 1.0 : t * t * (3.0 - 2.0 * t); }
-
-// ---- transitions -------------------------------------------------------------------------------------------------------------------------
-
-/// Clocks go on; details that fade out get the velocity that takes them there. Those that are there wait for the next change of the
-/// cut, which costs a factorisation.
-static void advance_fades(PliWavelet *s, double *x, double *v, double dt)
-{
-    if (s->fading == 0) return;
-    s->fading = s->faded = 0;
-    for (PliIndex i = 0; i < s->count; ++i) {
-        const size_t a = i;
-        if (s->state[a] == PLI_ACTIVE || s->state[a] == PLI_PASSIVE) continue;
-        if (s->clock[a] >= s->def.fade && s->state[a] == PLI_FADING_IN) {
-            s->state[a] = PLI_ACTIVE;
-            continue;
-        }
-        if (s->clock[a] >= s->def.fade) {
-            memset(x + 3 * a, 0, 3 * sizeof *x);
-            memset(v + 3 * a, 0, 3 * sizeof *v);
-            s->faded++;
-            s->fading++;
-            continue;
-        }
-        s->clock[a] += dt;
-        s->fading++;
-        if (s->state[a] != PLI_FADING_OUT) continue;
-        double goal[3];
-        m3_apply(goal, s->rotation, s->start + 3 * a);
-        const double left = 1.0 - smooth(s->clock[a] / s->def.fade);
-        for (size_t d = 0; d < 3; ++d) v[3 * a + d] = (left * goal[d] - x[3 * a + d]) / dt;
-    }
-}
-
-static void drop_faded(PliWavelet *s)
-{
-    for (PliIndex a = 0; a < s->count; ++a)
-        if (s->state[a] == PLI_FADING_OUT && s->clock[a] >= s->def.fade) s->state[a] = PLI_PASSIVE, s->fading--;
-    s->faded = 0;
-}
-
-void pli_wavelet_add_offsets(void *self, double *f)
-{
-    const PliWavelet *s = self;
-    if (s->fading == 0) return;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        const size_t a = s->active[i];
-        if (s->state[a] != PLI_FADING_IN) continue;
-        double force[3];
-        m3_apply(force, s->rotation, s->start + 3 * a);
-        v3_madd(f + 3 * (size_t)i, -(1.0 - smooth(s->clock[a] / s->def.fade)), force);
-    }
-}
-
-static void switch_on(PliWavelet *s, PliIndex a, double *x, double *v)
-{
-    const bool plain = s->def.transition == PLI_WAVELET_PLAIN;
-    s->state[a] = plain ? PLI_ACTIVE : PLI_FADING_IN;
-    s->clock[a] = 0.0;
-    v3_copy(s->start + 3 * (size_t)a, s->residual + 3 * (size_t)a);
-    memset(x + 3 * (size_t)a, 0, 3 * sizeof *x);
-    memset(v + 3 * (size_t)a, 0, 3 * sizeof *v);
-    memset(s->v_before + 3 * (size_t)a, 0, 3 * sizeof *v);
-    s->fading += !plain;
-    s->info.activated++;
-}
-
-static void switch_off(PliWavelet *s, PliIndex a, double *x, double *v)
-{
-    s->info.deactivated++;
-    if (s->def.transition == PLI_WAVELET_PLAIN) {
-        s->state[a] = PLI_PASSIVE;
-        memset(x + 3 * (size_t)a, 0, 3 * sizeof *x);
-        memset(v + 3 * (size_t)a, 0, 3 * sizeof *v);
-        return;
-    }
-    if (s->state[a] != PLI_FADING_IN) s->fading++;
-    s->state[a] = PLI_FADING_OUT;
-    s->clock[a] = 0.0;
-    const double *R = s->rotation, *p = x + 3 * (size_t)a;
-    for (int d = 0; d < 3; ++d) s->start[3 * (size_t)a + (size_t)d] = R[d] * p[0] + R[3 + d] * p[1] + R[6 + d] * p[2];
 }
 
 // ---- decisions -----------------------------------------------------------------------------------------------------------------------------
@@ -166,7 +89,7 @@ static void find_candidates(PliWavelet *s)
         const PliIndex before = k > 1 ? s->level[k - 2].lattice->vertex_count : 0,
                        even = s->level[k - 1].lattice->vertex_count;
         for (PliIndex v = even; v < s->level[k].lattice->vertex_count; ++v) {
-            if (s->state[v] != PLI_PASSIVE || s->fixed[v]) continue;
+            if (s->state[v] != PLI_PASSIVE || s->fixed[v] || (s->dropped && s->dropped[v])) continue;
             for (PliIndex e = r.first[v]; e < r.first[v + 1] && !s->candidate[v]; ++e)
                 s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE;
             s->info.candidates += s->candidate[v];
@@ -193,6 +116,7 @@ static void measure_displacement(PliWavelet *s, const double *x)
     const PliIndex first = s->level[s->level_count - 1].dof_first;
     for (PliIndex v = 0; v < s->count; ++v) {
         const size_t a = (size_t)first + v;
+        if (s->dropped && s->dropped[v]) continue;
         double u[3];
         m3_apply(u, s->rotation, s->rest + 3 * a);
         v3_add(u, u, s->shift);
@@ -259,13 +183,13 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     if (!over &&
         (changes == 0 || (changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval)))
         return false;
-    drop_faded(s);
+    pli_wavelet_drop_faded(s);
     s->since_change = 0.0;
     for (PliIndex k = 0; k < c->coarsen_count; ++k) {
         const bool volunteers = pli_criterion_volunteers(c, &c->coarsen[k]),
                    forced = on > most && s->governor.samples > 0;
         if (!volunteers && !forced) continue;
-        switch_off(s, c->coarsen[k].region, x, v);
+        pli_wavelet_switch_off(s, c->coarsen[k].region, x, v);
         pli_criterion_note_coarsened(c, c->coarsen[k].region);
         stats->coarsened++;
         stats->forced += !volunteers;
@@ -276,7 +200,7 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
             stats->refused++;
             continue;
         }
-        switch_on(s, c->refine[k].region, x, v);
+        pli_wavelet_switch_on(s, c->refine[k].region, x, v);
         pli_criterion_note_refined(c, c->refine[k].region);
         stats->refined++;
         on++;
@@ -298,7 +222,9 @@ void pli_wavelet_mirror(PliBody *to, const PliBody *from, double *x, double *v, 
         pli_body_recut(to);
     }
     pli_wavelet_find_rotation(s, x);
-    advance_fades(s, x, v, dt);
+    pli_wavelet_begin_fades(s, t->impulse, x, v);
+    s->v_dt = dt;
+    pli_wavelet_advance_fades(s, x, v, dt);
 }
 
 static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
@@ -328,13 +254,14 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     const uint64_t key = constraints_key(s, body);
     s->quiet = key == s->held_key ? s->quiet + 1 : 0;
     s->held_key = key;
+    pli_wavelet_begin_fades(s, s->impulse, x, v);
     bool changed = false;
     // an acceleration measured across a new or lost constraint says nothing yet
     if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2) {
         changed = decide(s, body, x, v, dt);
         s->decided = true;
     }
-    advance_fades(s, x, v, dt);
+    pli_wavelet_advance_fades(s, x, v, dt);
     if (changed) pli_wavelet_refresh_cut(s);
     memcpy(s->v_before, v, 3 * (size_t)s->count * sizeof *v);
     s->v_dt = dt;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "scheme/wavelet/wavelet.h"
+#include "surface/triangle_tree.h"
 
 static PliLatticeRule rule_of(const PliWavelet *s) { return (PliLatticeRule)s->def.basis; }
 
@@ -83,6 +84,9 @@ PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double 
     if (!pli_body_uses(body, &pli_wavelet_ops))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the body is not one of wavelets");
     PliWavelet *s = pli_body_self((PliBody *)body);
+    if (s->merge)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: vertices of a body inside a surface cannot be analysed, some follow others");
     double *fine = s->x_level, *coarse = s->v_level;
     const size_t all = 3 * (size_t)s->count;
     double *work = PLI_NEW(&s->host, 3 * all, double);
@@ -139,6 +143,19 @@ PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, doub
     const PliWaveletLevel *l = &s->level[level];
     const PliShapes *h = l->shapes;
     const PliIndex n = h->first[cell + 1] - h->first[cell];
+    const bool cut = l->share && l->share[cell] == PLI_CELL_CUT;
+    if (l->share && l->share[cell] == PLI_CELL_EMPTY) return 0;
+    if (cut && pli_shapes_regular(h, cell)) { // one per octant, in the middle of what is inside
+        PliIndex count = 0;
+        for (PliIndex q = 0; q < 8; ++q) {
+            const double *o = l->octant + 32 * (size_t)cell + 4 * q;
+            if (!(o[0] > 0.0)) continue;
+            const double det = pli_wavelet_rest_point(l, cell, 0, o + 1, NULL, grad + 3 * (size_t)n * count);
+            if (!(det > 0.0)) return 0;
+            volume[count++] = o[0];
+        }
+        return count;
+    }
     if (pli_shapes_regular(h, cell)) {
         for (PliIndex q = 0; q < 8; ++q) {
             const double at = 0.28867513459481288225, u[3] = { q & 1 ? 0.5 + at : 0.5 - at, q & 2 ? 0.5 + at : 0.5 - at,
@@ -149,27 +166,33 @@ PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, doub
         }
         return 8;
     }
-    const PliIndex count = pli_shapes_parts(h, cell) / 8;
+    const PliIndex octants = pli_shapes_parts(h, cell) / 8;
+    PliIndex count = 0;
     static const double middle[3] = { 0.5, 0.5, 0.5 };
     double piece[3 * PLI_SHAPE_WIDTH];
-    for (PliIndex q = 0; q < count; ++q) {
+    for (PliIndex o = 0; o < octants; ++o) {
+        const PliIndex q = count;
         double *g = grad + 3 * (size_t)n * q;
         memset(g, 0, 3 * (size_t)n * sizeof *g);
         volume[q] = 0.0;
         for (PliIndex p = 0; p < 8; ++p) {
-            const double det = pli_wavelet_rest_point(l, cell, 8 * q + p, middle, NULL, piece);
+            if (cut && !(l->mask[cell] >> (8 * o + p) & 1)) continue;
+            const double det = pli_wavelet_rest_point(l, cell, 8 * o + p, middle, NULL, piece);
             if (!(det > 0.0)) return 0;
             volume[q] += det;
             for (size_t k = 0; k < 3 * (size_t)n; ++k) g[k] += det * piece[k];
         }
+        if (!(volume[q] > 0.0)) continue;
         for (size_t k = 0; k < 3 * (size_t)n; ++k) g[k] /= volume[q];
+        count++;
     }
     return count;
 }
 
 // ---- places ----------------------------------------------------------------------------------------------------------------------------
 
-static void place_of(const PliWavelet *s, PliIndex cell, PliIndex part, const double u[3], double p[3], double J[9])
+void pli_wavelet_place_of(const PliWavelet *s, PliIndex cell, PliIndex part, const double u[3], double p[3],
+                          double J[9])
 {
     const PliWaveletLevel *l = &s->level[s->level_count - 1];
     const PliShapes *h = l->shapes;
@@ -192,11 +215,17 @@ static const uint8_t kuhn[6][4] = { { 0, 1, 2, 6 }, { 0, 2, 3, 6 }, { 0, 3, 7, 6
 static const double corner_at[8][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 }, { 0, 1, 0 },
                                         { 0, 0, 1 }, { 1, 0, 1 }, { 1, 1, 1 }, { 0, 1, 1 } };
 
+static bool holds_body(const PliWaveletLevel *l, PliIndex cell)
+{
+    return !l->share || l->share[cell] != PLI_CELL_EMPTY;
+}
+
 static PliStatus make_locator(PliWavelet *s, PliError *err)
 {
     const PliWaveletLevel *l = &s->level[s->level_count - 1];
     size_t pieces = 0;
-    for (PliIndex c = 0; c < l->lattice->cell_count; ++c) pieces += pli_shapes_parts(l->shapes, c);
+    for (PliIndex c = 0; c < l->lattice->cell_count; ++c)
+        pieces += holds_body(l, c) ? pli_shapes_parts(l->shapes, c) : 0;
     s->piece_count = (PliIndex)pieces;
     s->locator_cell = PLI_NEW(&s->host, 2 * pieces, PliIndex);
     double *x = PLI_NEW(&s->host, 24 * pieces, double);
@@ -204,9 +233,10 @@ static PliStatus make_locator(PliWavelet *s, PliError *err)
     if (s->locator_cell && x && tet) {
         PliIndex at = 0;
         for (PliIndex c = 0; c < l->lattice->cell_count; ++c)
-            for (PliIndex p = 0; p < pli_shapes_parts(l->shapes, c); ++p, ++at) {
+            for (PliIndex p = 0; p < pli_shapes_parts(l->shapes, c) && holds_body(l, c); ++p, ++at) {
                 s->locator_cell[2 * (size_t)at] = c, s->locator_cell[2 * (size_t)at + 1] = p;
-                for (int k = 0; k < 8; ++k) place_of(s, c, p, corner_at[k], x + 3 * (8 * (size_t)at + (size_t)k), NULL);
+                for (int k = 0; k < 8; ++k)
+                    pli_wavelet_place_of(s, c, p, corner_at[k], x + 3 * (8 * (size_t)at + (size_t)k), NULL);
                 for (int t = 0; t < 6; ++t)
                     for (int k = 0; k < 4; ++k) tet[24 * (size_t)at + (size_t)(4 * t + k)] = 8 * at + kuhn[t][k];
             }
@@ -230,7 +260,7 @@ PliIndex pli_wavelet_locate(void *self, const double point[3], PliIndex *column,
     const double beyond = pli_shapes_regular(l->shapes, cell) ? 0.5 : 2.0;
     for (int step = 0; step < 20; ++step) {
         double p[3], J[9], inverse[9], du[3];
-        place_of(s, cell, part, u, p, J);
+        pli_wavelet_place_of(s, cell, part, u, p, J);
         v3_sub(p, point, p);
         if (v3_norm(p) <= 1e-14 * s->size || m3_inverse(inverse, J) == 0.0) break;
         m3_apply(du, inverse, p);
@@ -279,13 +309,26 @@ static PliStatus check_lattice(PliWavelet *s, const PliLattice *l, PliError *err
 static PliLattice *first_lattice(PliWavelet *s, const PliWaveletDef *def, PliError *err)
 {
     const PliHost *host = &s->host;
-    PliLattice *l = !def->mesh
-                        ? pli_lattice_box(host, def->box_min, def->box_max, def->box_cells, def->sharp_angle, err)
-                    : def->resolution > 0 ? pli_lattice_around(host, def->mesh, def->resolution, def->sharp_angle, err)
-                                          : pli_lattice_from_mesh(host, def->mesh, def->sharp_angle, err);
+    PliLattice *l = NULL;
+    if (s->inside && (!def->mesh || def->resolution > 0)) {
+        double origin[3], size[3];
+        PliIndex cells[3];
+        memcpy(origin, def->box_min, sizeof origin);
+        memcpy(cells, def->box_cells, sizeof cells);
+        for (int d = 0; d < 3; ++d) size[d] = (def->box_max[d] - def->box_min[d]) / fmax(1.0, cells[d]);
+        if (def->resolution > 0) {
+            if (pli_lattice_cubes(s->inside, def->resolution, origin, size, cells, err) != PLI_OK) return NULL;
+        } else if (!pli_lattice_check_box(def->box_min, def->box_max, cells, err)) {
+            return NULL;
+        }
+        l = pli_lattice_grid(host, s->inside, origin, size, cells, def->basis == PLI_WAVELET_TRILINEAR, err);
+    } else {
+        l = !def->mesh ? pli_lattice_box(host, def->box_min, def->box_max, def->box_cells, def->sharp_angle, err)
+                       : pli_lattice_from_mesh(host, def->mesh, def->sharp_angle, err);
+    }
     const int refine = def->refine + (def->base.adapt ? 0 : def->levels);
     for (int k = 0; k <= refine && l; ++k) {
-        if (k == def->refine && check_lattice(s, l, err) != PLI_OK) {
+        if (k == def->refine && !s->inside && check_lattice(s, l, err) != PLI_OK) {
             pli_lattice_destroy(l);
             return NULL;
         }
@@ -325,6 +368,7 @@ static PliStatus make_levels(PliWavelet *s, const PliWaveletDef *def, PliError *
         PliWaveletLevel *l = &s->level[k];
         l->lattice = pli_lattice_subdivide(s->level[k - 1].lattice, rule_of(s), &l->rows, err);
         if (!l->lattice) return PLI_BAD_ARGUMENT;
+        if (s->inside) continue; // nothing is analysed there, and vertices that move nothing are merged
         const PliStatus status = factor_even(s, l, s->level[k - 1].lattice->vertex_count, err);
         if (status != PLI_OK) return status;
         s->info.singular = fmin(s->info.singular, l->singular);
@@ -377,9 +421,33 @@ static PliStatus fill_coefficients(PliWavelet *s, PliError *err)
     return PLI_OK;
 }
 
+/// The surface that the body is inside of, as given.
+static PliStatus take_surface(PliWavelet *s)
+{
+    PliIndex points;
+    const double *x = pli_inside_points(s->inside, &points);
+    const PliIndex *tri = pli_inside_triangles(s->inside, &s->tri_count);
+    PliIndex *number = PLI_NEW(&s->host, points, PliIndex);
+    s->tris = PLI_NEW(&s->host, 3 * (size_t)s->tri_count, PliIndex);
+    if (number && s->tris) {
+        for (size_t k = 0; k < 3 * (size_t)s->tri_count; ++k) number[tri[k]] = 1;
+        for (PliIndex v = 0; v < points; ++v) number[v] = number[v] ? s->surface_count++ : PLI_NONE;
+        s->surface = PLI_NEW(&s->host, 3 * (size_t)s->surface_count, double);
+        for (PliIndex v = 0; v < points && s->surface; ++v)
+            if (number[v] != PLI_NONE) v3_copy(s->surface + 3 * (size_t)number[v], x + 3 * (size_t)v);
+        for (size_t k = 0; k < 3 * (size_t)s->tri_count; ++k) s->tris[k] = number[tri[k]];
+    }
+    PLI_FREE(&s->host, number, points);
+    return s->surface ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
 // Limit places of the vertices of the finest boundary.
 static PliStatus make_surface(PliWavelet *s, PliError *err)
 {
+    if (s->inside)
+        return take_surface(s) == PLI_OK
+                   ? PLI_OK
+                   : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the surface of the lattice");
     const PliLattice *l = s->level[s->level_count - 1].lattice;
     const PliShapes *h = s->level[s->level_count - 1].shapes;
     s->tri_count = pli_lattice_surface(l, NULL);
@@ -399,10 +467,10 @@ static PliStatus make_surface(PliWavelet *s, PliError *err)
         while (l->cell[8 * (size_t)c + (size_t)k] != v) k++;
         // pieces are numbered by the corners they are at, twice over
         if (l->corners[c] == 8) {
-            place_of(s, c, pli_shapes_regular(h, c) ? 0 : (PliIndex)(9 * k), corner_at[k],
-                     s->surface + 3 * (size_t)number[v], NULL);
+            pli_wavelet_place_of(s, c, pli_shapes_regular(h, c) ? 0 : (PliIndex)(9 * k), corner_at[k],
+                                 s->surface + 3 * (size_t)number[v], NULL);
         } else { // corner k of the cell is corner 0 of its first piece, and of the first piece of that
-            place_of(s, c, (PliIndex)(8 * k), corner_at[0], s->surface + 3 * (size_t)number[v], NULL);
+            pli_wavelet_place_of(s, c, (PliIndex)(8 * k), corner_at[0], s->surface + 3 * (size_t)number[v], NULL);
         }
     }
     for (PliIndex i = 0; i < 3 * s->tri_count && status == PLI_OK; ++i) s->tris[i] = number[s->tris[i]];
@@ -410,16 +478,35 @@ static PliStatus make_surface(PliWavelet *s, PliError *err)
     return status == PLI_OK ? PLI_OK : pli_refuse(err, status, "no memory for the surface of the lattice");
 }
 
+static PliStatus find_inside(PliWavelet *s, const PliWaveletDef *def, PliError *err)
+{
+    const PliMesh *surface = def->surface ? def->surface : def->resolution > 0 ? def->mesh : NULL;
+    if (!surface) return PLI_OK;
+    s->inside = pli_inside_create(&s->host, surface, err);
+    if (!s->inside) return PLI_BAD_MESH;
+    PliIndex points, tris;
+    const double *x = pli_inside_points(s->inside, &points);
+    const PliIndex *tri = pli_inside_triangles(s->inside, &tris);
+    s->tree = pli_triangle_tree_create(&s->host, x, points, tri, tris);
+    if (!s->tree) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface of %u triangles", tris);
+    pli_triangle_tree_refit(s->tree, x);
+    return PLI_OK;
+}
+
 PliStatus pli_wavelet_build(PliWavelet *s, const PliWaveletDef *def, PliError *err)
 {
-    PliStatus status = make_levels(s, def, err);
+    PliStatus status = find_inside(s, def, err);
+    if (status == PLI_OK) status = make_levels(s, def, err);
     if (status == PLI_OK) status = fill_coefficients(s, err);
-    if (status == PLI_OK) status = make_locator(s, err);
-    if (status == PLI_OK) status = make_surface(s, err);
     if (status != PLI_OK) return status;
     const PliWaveletLevel *l = &s->level[s->level_count - 1];
-    s->info.functions = s->count, s->info.cells = l->lattice->cell_count, s->info.irregular = l->shapes->irregular;
-    return PLI_OK;
+    s->info.functions = s->count, s->info.irregular = l->shapes->irregular;
+    for (PliIndex c = 0; c < l->lattice->cell_count; ++c) s->info.cells += !(l->lattice->empty && l->lattice->empty[c]);
+    s->base_count = s->level[0].lattice->vertex_count;
+    if (s->inside) status = pli_wavelet_find_shares(s, err);
+    if (status == PLI_OK) status = make_locator(s, err);
+    if (status == PLI_OK) status = make_surface(s, err);
+    return status;
 }
 
 void pli_wavelet_free_basis(PliWavelet *s)

@@ -26,8 +26,9 @@ static void count_samples(PliWavelet *s)
         if (samples > s->sample_capacity) s->sample_capacity = samples;
         if (entries > s->sample_entry_capacity) s->sample_entry_capacity = entries;
     }
-    s->slave_capacity = s->dof_count - s->count;
-    s->slave_entry_capacity = s->row_entries;
+    const PliIndex first = s->level[0].lattice->vertex_count;
+    s->slave_capacity = s->dof_count - s->count + (s->merge ? first : 0);
+    s->slave_entry_capacity = s->row_entries + (s->merge ? pli_transfer_rows(s->merge).first[first] : 0);
 }
 
 PliStatus pli_wavelet_cut_create(PliWavelet *s)
@@ -53,8 +54,10 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     s->entry = PLI_NEW(host, pairs, PliIndex);
     s->cut_order = PLI_NEW(host, n, PliIndex);
     s->w_first = PLI_NEW(host, (size_t)s->dof_count + 1, PliIndex);
-    s->w_column = PLI_NEW(host, s->row_entries + n, PliIndex);
-    s->w_weight = PLI_NEW(host, s->row_entries + n, double);
+    s->w_capacity = s->row_entries + n;
+    if (s->merge) s->w_capacity += pli_transfer_rows(s->merge).first[s->level[0].lattice->vertex_count];
+    s->w_column = PLI_NEW(host, s->w_capacity, PliIndex);
+    s->w_weight = PLI_NEW(host, s->w_capacity, double);
     s->touched = PLI_NEW(host, s->dof_count, uint8_t);
     s->slave = PLI_NEW(host, (size_t)s->slave_capacity + 1, PliIndex);
     s->slave_first = PLI_NEW(host, (size_t)s->slave_capacity + 1, PliIndex);
@@ -95,8 +98,8 @@ void pli_wavelet_cut_destroy(PliWavelet *s)
     PLI_FREE(host, s->entry, pairs);
     PLI_FREE(host, s->cut_order, n);
     PLI_FREE(host, s->w_first, (size_t)s->dof_count + 1);
-    PLI_FREE(host, s->w_column, s->row_entries + n);
-    PLI_FREE(host, s->w_weight, s->row_entries + n);
+    PLI_FREE(host, s->w_column, s->w_capacity);
+    PLI_FREE(host, s->w_weight, s->w_capacity);
     PLI_FREE(host, s->touched, s->dof_count);
     PLI_FREE(host, s->slave, (size_t)s->slave_capacity + 1);
     PLI_FREE(host, s->slave_first, (size_t)s->slave_capacity + 1);
@@ -162,7 +165,7 @@ static void add_samples(PliWavelet *s, int level, PliIndex cell)
         for (PliIndex k = 0; k < n; ++k) s->sample_dof[at++] = l->dof_first + vertex[k];
         s->sample_first[++s->sample_count] = at;
     }
-    for (PliIndex k = 0; k < n && level > 0; ++k) s->touched[l->dof_first + vertex[k]] = 1;
+    for (PliIndex k = 0; k < n && count; ++k) s->touched[l->dof_first + vertex[k]] = 1;
 }
 
 static void choose_samples(PliWavelet *s)
@@ -174,6 +177,16 @@ static void choose_samples(PliWavelet *s)
     for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_samples(s, 0, c);
     s->slave_count = 0;
     PliIndex used = 0;
+    for (PliIndex dof = 0; s->merge && dof < s->level[0].lattice->vertex_count; ++dof) {
+        if (!s->touched[dof] || !s->dropped[dof]) continue;
+        const PliRows r = pli_transfer_rows(s->merge);
+        s->slave[s->slave_count] = dof;
+        s->slave_first[s->slave_count++] = used;
+        for (PliIndex e = r.first[dof]; e < r.first[dof + 1]; ++e) {
+            s->slave_column[used] = r.column[e];
+            s->slave_weight[used++] = r.weight[e];
+        }
+    }
     for (PliIndex dof = s->count; dof < s->dof_count; ++dof) {
         if (!s->touched[dof]) continue;
         const PliIndex row = dof - s->count;
@@ -247,6 +260,7 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
     choose_mass(s);
     if (nonlinear(s)) choose_samples(s);
     s->revision++;
+    if (s->impulse) memset(s->impulse, 0, 3 * (size_t)s->active_count * sizeof *s->impulse);
     s->info.active = s->active_count;
     s->info.matrix_entries = 9 * (2 * (size_t)entries - s->active_count);
 }
@@ -265,6 +279,9 @@ void pli_wavelet_cut(void *self, PliCut *cut)
     cut->mass = s->cut_mass, cut->load = s->cut_load;
     cut->mass_first = s->mass_first, cut->mass_column = s->mass_column, cut->mass_value = s->mass_value;
     cut->driven = s->driven;
+    bool drives = false;
+    for (PliIndex i = 0; i < s->active_count && !drives; ++i) drives = s->driven[i];
+    cut->driven_impulse = drives ? s->impulse : NULL;
     if (!nonlinear(s)) return;
     cut->slave = s->slave, cut->slave_count = s->slave_count;
     cut->slave_first = s->slave_first, cut->slave_column = s->slave_column, cut->slave_weight = s->slave_weight;
@@ -283,6 +300,10 @@ PliRows pli_wavelet_levels(void *self)
         for (PliIndex i = 0; i < s->count; ++i) {
             s->w_first[i] = used;
             if (s->state[i] != PLI_PASSIVE) s->w_column[used] = i, s->w_weight[used++] = 1.0;
+            if (!s->merge || i >= s->level[0].lattice->vertex_count || !s->dropped[i]) continue;
+            const PliRows r = pli_transfer_rows(s->merge);
+            for (PliIndex e = r.first[i]; e < r.first[i + 1]; ++e)
+                s->w_column[used] = r.column[e], s->w_weight[used++] = r.weight[e];
         }
         for (PliIndex i = s->count; i < s->dof_count; ++i) {
             s->w_first[i] = used;
@@ -303,6 +324,7 @@ void pli_wavelet_spread(void *self, double *x)
     const PliWavelet *s = self;
     for (PliIndex i = s->level[0].lattice->vertex_count; i < s->count; ++i)
         if (s->state[i] == PLI_PASSIVE) x[3 * (size_t)i] = x[3 * (size_t)i + 1] = x[3 * (size_t)i + 2] = 0.0;
+    pli_wavelet_follow_merged(s, x);
     for (int k = 1; k < s->level_count; ++k) {
         const PliWaveletLevel *l = &s->level[k];
         const PliIndex even = s->level[k - 1].lattice->vertex_count;

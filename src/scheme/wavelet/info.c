@@ -10,6 +10,9 @@ static const PliAttribute rows[] = {
     { "filename", PLI_FILE,
       .help = "mesh file: hexahedra and tetrahedra are the lattice; with resolution, a closed surface or tetrahedra to "
               "put cubes around" },
+    { "surface", PLI_FILE,
+      .help = "closed surface inside the lattice (of filename, or the box): only what is inside it counts; with "
+              "resolution, the mesh itself is meant" },
     { "mesh", PLI_LINK,
       .help = "loader or topology, instead of filename; without both, a box is made from min, max and cells" },
     { "cells", PLI_INDICES, .value = "2 2 2", .help = "cells of the box along x, y and z" },
@@ -48,7 +51,16 @@ static PliBody *create(const PliHost *host, const void *def, const PliInputs *in
     }
     memcpy(d.box_cells, cells.index, sizeof d.box_cells);
     d.mesh = in->mesh_count ? in->mesh[0] : NULL;
-    return pli_wavelet_create(host, &d, err);
+    const PliAttribute *row = pli_scheme_attribute(in->info, "surface");
+    PliMesh *surface = NULL;
+    if (in->source->file_count(in->source->user, row) > 0) {
+        const char *path = in->source->file(in->source->user, row, 0, err);
+        if (!path || !(surface = pli_mesh_read(host, path, err))) return NULL;
+    }
+    d.surface = surface;
+    PliBody *body = pli_wavelet_create(host, &d, err);
+    pli_mesh_destroy(surface);
+    return body;
 }
 
 static size_t output(const PliBody *body, const PliInputs *in, const char *name, double *real, PliIndex *index)

@@ -44,6 +44,7 @@ static void contract(PliWavelet *s, double *f)
         pli_rows_add_transpose(pli_transfer_rows(l->rows), own, f + 3 * (size_t)s->level[k - 1].dof_first);
         memset(own, 0, 3 * (size_t)n * sizeof *own);
     }
+    pli_wavelet_reduce_merged(s, f);
 }
 
 /// r_a -= sum_b over active b of block(a, b) q_b, for functions that are active or candidates; q in the frame of the rest shape.

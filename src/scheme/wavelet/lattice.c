@@ -40,6 +40,7 @@ void pli_lattice_destroy(PliLattice *l)
     PLI_FREE(&host, l->corner_tag, v);
     PLI_FREE(&host, l->vertex_outer, v);
     PLI_FREE(&host, l->corners, c);
+    PLI_FREE(&host, l->empty, c);
     PLI_FREE(&host, l->cell, 8 * c);
     PLI_FREE(&host, l->cell_edge, 12 * c);
     PLI_FREE(&host, l->cell_face, 6 * c);

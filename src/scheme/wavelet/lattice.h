@@ -9,6 +9,8 @@
 #include <pliant/mesh.h>
 #include <pliant/transfer.h>
 
+#include "mesh/inside.h"
+
 typedef enum PliLatticeRule {
     PLI_RULE_CC,       ///< volumetric Catmull-Clark
     PLI_RULE_BSWX,     ///< split, then average over cells: the same wherever the lattice is regular, and never singular
@@ -22,6 +24,7 @@ typedef struct PliLattice {
     double *x;                          ///< m, [vertex_count, 3]
     uint8_t *corner_tag;                ///< per vertex: kept in place
     uint8_t *corners;                   ///< per cell: 4 (tetrahedron), 6 (prism) or 8
+    uint8_t *empty;                     ///< per cell: nothing of the body is in it and its cells; NULL: none is empty
     PliIndex *cell;                     ///< [cell_count, 8], VTK order
     PliIndex *cell_edge;                ///< [cell_count, 12]
     PliIndex *cell_face;                ///< [cell_count, 6]
@@ -56,11 +59,16 @@ void pli_lattice_destroy(PliLattice *l); ///< NULL is fine
 /// Hexahedra and tetrahedra of a mesh; hexahedra with repeated corners are prisms or tetrahedra, pyramids are refused. Boundary edges
 /// bent by more than `angle` (degrees) at rest become sharp, and vertices with three of them stay; 180 or more: none.
 PliLattice *pli_lattice_from_mesh(const PliHost *host, const PliMesh *mesh, double angle, PliError *err);
+bool pli_lattice_check_box(const double min[3], const double max[3], const PliIndex cells[3], PliError *err);
 PliLattice *pli_lattice_box(const PliHost *host, const double min[3], const double max[3], const PliIndex cells[3],
                             double angle, PliError *err);
-/// Cubes around a closed surface or tetrahedra: `resolution` of them along its longest side.
-PliLattice *pli_lattice_around(const PliHost *host, const PliMesh *mesh, PliIndex resolution, double angle,
-                               PliError *err);
+/// Cells of a grid that hold something of a solid, and those that touch them, empty: the functions of smooth rules then are whole
+/// wherever the solid is. With `tight`, only the former. cells: along each axis, from `origin`; PLI_BAD_MESH when the solid sticks out.
+PliLattice *pli_lattice_grid(const PliHost *host, const PliInside *solid, const double origin[3], const double size[3],
+                             const PliIndex cells[3], bool tight, PliError *err);
+/// The grid of cubes around a solid: so many along its longest side.
+PliStatus pli_lattice_cubes(const PliInside *solid, PliIndex resolution, double origin[3], double size[3],
+                            PliIndex cells[3], PliError *err);
 
 /// The finer lattice, and its vertices as rows over those of `l` (owned by the caller).
 PliLattice *pli_lattice_subdivide(const PliLattice *l, PliLatticeRule rule, PliTransfer **rows, PliError *err);

@@ -175,16 +175,22 @@ static PliMesh *hex_mesh(const PliHost *host, size_t points, size_t cells, PliEr
     return NULL;
 }
 
-PliLattice *pli_lattice_box(const PliHost *host, const double min[3], const double max[3], const PliIndex cells[3],
-                            double angle, PliError *err)
+bool pli_lattice_check_box(const double min[3], const double max[3], const PliIndex cells[3], PliError *err)
 {
     for (int d = 0; d < 3; ++d)
         if (cells[d] == 0 || cells[d] > 1000 || !(max[d] > min[d]) || !isfinite(max[d] - min[d])) {
             pli_refuse(err, PLI_BAD_ARGUMENT,
                        "lattice: a box of %u x %u x %u cells from %g %g %g to %g %g %g is empty or too large", cells[0],
                        cells[1], cells[2], min[0], min[1], min[2], max[0], max[1], max[2]);
-            return NULL;
+            return false;
         }
+    return true;
+}
+
+PliLattice *pli_lattice_box(const PliHost *host, const double min[3], const double max[3], const PliIndex cells[3],
+                            double angle, PliError *err)
+{
+    if (!pli_lattice_check_box(min, max, cells, err)) return NULL;
     const size_t nx = (size_t)cells[0] + 1, ny = (size_t)cells[1] + 1, nz = (size_t)cells[2] + 1;
     PliMesh *mesh = hex_mesh(host, nx * ny * nz, (nx - 1) * (ny - 1) * (nz - 1), err);
     if (!mesh) return NULL;
@@ -245,45 +251,120 @@ static bool fill_pinches(uint8_t *solid, const size_t size[3])
     return changed;
 }
 
-PliLattice *pli_lattice_around(const PliHost *host, const PliMesh *mesh, PliIndex resolution, double angle,
-                               PliError *err)
+/// Cells that lines along each axis meet inside the solid, one layer into the grid.
+static void mark_solid(const PliInside *solid, const double origin[3], const double h[3], const PliIndex cells[3],
+                       const size_t size[3], uint8_t *mark)
 {
-    enum { FINE = 4 }; // voxels per cell, so that thin parts are met
-    if (resolution == 0 || resolution > 64) {
-        pli_refuse(err, PLI_BAD_ARGUMENT, "lattice: %u cells along the longest side; it must be between 1 and 64",
-                   resolution);
-        return NULL;
+    enum { LINES = 8 }; // across a cell, each way
+    for (int a = 0; a < 3; ++a) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        for (PliIndex i = 0; i < LINES * cells[b]; ++i)
+            for (PliIndex j = 0; j < LINES * cells[c]; ++j) {
+                double p[3], stretch[2 * PLI_INSIDE_STRETCHES];
+                size_t at[3];
+                p[a] = 0.0, p[b] = origin[b] + h[b] * (i + 0.5) / LINES, p[c] = origin[c] + h[c] * (j + 0.5) / LINES;
+                at[b] = i / LINES + 1, at[c] = j / LINES + 1;
+                const int count = pli_inside_line(solid, a, p, stretch);
+                for (int k = 0; k < count; ++k) {
+                    const double from = (stretch[2 * k] - origin[a]) / h[a] + 1e-9,
+                                 to = (stretch[2 * k + 1] - origin[a]) / h[a] - 1e-9;
+                    for (double t = floor(fmax(from, 0.0)); t < fmin(to, cells[a]); t += 1.0) {
+                        at[a] = (size_t)t + 1;
+                        mark[at[0] + size[0] * (at[1] + size[1] * at[2])] = 1;
+                    }
+                }
+            }
     }
-    const PliVoxelDef def = { .mesh = mesh, .resolution = FINE * resolution, .plain_distance = true };
-    PliVoxels *v = pli_voxels_create(host, &def, err);
-    if (!v) return NULL;
+}
+
+/// Marks 2 around every 1, over faces, edges and corners.
+static void mark_around(uint8_t *mark, const size_t size[3])
+{
+    for (size_t k = 1; k + 1 < size[2]; ++k)
+        for (size_t j = 1; j + 1 < size[1]; ++j)
+            for (size_t i = 1; i + 1 < size[0]; ++i) {
+                if (mark[i + size[0] * (j + size[1] * k)] != 1) continue;
+                for (size_t n = 0; n < 27; ++n) {
+                    uint8_t *to = &mark[i + n % 3 - 1 + size[0] * (j + n / 3 % 3 - 1 + size[1] * (k + n / 9 - 1))];
+                    if (!*to) *to = 2;
+                }
+            }
+}
+
+PliStatus pli_lattice_cubes(const PliInside *solid, PliIndex resolution, double origin[3], double size[3],
+                            PliIndex cells[3], PliError *err)
+{
+    if (resolution == 0 || resolution > 64)
+        return pli_refuse(err, PLI_BAD_ARGUMENT,
+                          "lattice: %u cells along the longest side; it must be between 1 and 64", resolution);
+    double high[3] = { -INFINITY, -INFINITY, -INFINITY }, longest = 0.0;
+    PliIndex count;
+    const PliIndex *tri = pli_inside_triangles(solid, &count);
+    const double *x = pli_inside_points(solid, &(PliIndex){ 0 });
+    for (int d = 0; d < 3; ++d) origin[d] = INFINITY;
+    for (size_t k = 0; k < 3 * (size_t)count; ++k)
+        for (size_t d = 0; d < 3; ++d)
+            origin[d] = fmin(origin[d], x[3 * (size_t)tri[k] + d]), high[d] = fmax(high[d], x[3 * (size_t)tri[k] + d]);
+    for (int d = 0; d < 3; ++d) longest = fmax(longest, high[d] - origin[d]);
+    if (!(longest > 0.0) || !isfinite(longest))
+        return pli_refuse(err, PLI_BAD_MESH, "lattice: the surface is %g m long", longest);
+    for (int d = 0; d < 3; ++d) {
+        size[d] = longest / resolution;
+        cells[d] = (PliIndex)fmax(1.0, ceil((high[d] - origin[d]) / size[d] - 1e-9));
+    }
+    return PLI_OK;
+}
+
+PliLattice *pli_lattice_grid(const PliHost *host, const PliInside *solid, const double origin[3], const double h[3],
+                             const PliIndex counts[3], bool tight, PliError *err)
+{
     size_t size[3];
-    for (int d = 0; d < 3; ++d) size[d] = (v->size[d] + FINE - 1) / FINE + 2; // an empty layer around
+    for (int d = 0; d < 3; ++d) size[d] = (size_t)counts[d] + 4; // room around for a layer, and an empty one
     const size_t cells = size[0] * size[1] * size[2];
     const size_t nx = size[0] + 1, ny = size[1] + 1, corners = nx * ny * (size[2] + 1);
-    uint8_t *solid = PLI_NEW(host, cells, uint8_t);
+    if (cells > 4000000) {
+        pli_refuse(err, PLI_BAD_ARGUMENT, "lattice: a grid of %zu cells is too large", cells);
+        return NULL;
+    }
+    uint8_t *solid_at = PLI_NEW(host, cells, uint8_t), *body = PLI_NEW(host, cells, uint8_t);
     PliIndex *number = PLI_NEW(host, corners, PliIndex), used = 0;
     PliMesh *hexes = NULL;
     PliLattice *l = NULL;
-    if (!solid || !number) {
+    if (!solid_at || !body || !number) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a lattice of %zu cells", cells);
         goto done;
     }
-    // the mesh begins one voxel after the origin of its grid
-    for (PliIndex i = 0; i < v->cell_count; ++i) {
-        const size_t at = v->cell[i], c[3] = { at % v->size[0] - 1, at / v->size[0] % v->size[1] - 1,
-                                               at / ((size_t)v->size[0] * v->size[1]) - 1 };
-        solid[c[0] / FINE + 1 + size[0] * (c[1] / FINE + 1 + size[1] * (c[2] / FINE + 1))] = 1;
+    const double first[3] = { origin[0] - h[0], origin[1] - h[1], origin[2] - h[2] };
+    const PliIndex wider[3] = { counts[0] + 2, counts[1] + 2, counts[2] + 2 };
+    mark_solid(solid, first, h, wider, size, solid_at);
+    for (size_t i = 0; i < cells; ++i) { // what is in the layer around sticks out
+        const size_t at[3] = { i % size[0], i / size[0] % size[1], i / (size[0] * size[1]) };
+        for (int d = 0; d < 3 && solid_at[i]; ++d)
+            if (at[d] < 2 || at[d] > (size_t)counts[d] + 1) {
+                pli_refuse(err, PLI_BAD_MESH,
+                           "lattice: the surface sticks out of the grid from %g %g %g to %g %g %g, near %g %g %g",
+                           origin[0], origin[1], origin[2], origin[0] + h[0] * counts[0], origin[1] + h[1] * counts[1],
+                           origin[2] + h[2] * counts[2], first[0] + h[0] * ((double)at[0] - 0.5),
+                           first[1] + h[1] * ((double)at[1] - 0.5), first[2] + h[2] * ((double)at[2] - 0.5));
+                goto done;
+            }
     }
-    while (fill_pinches(solid, size)) {}
+    memcpy(body, solid_at, cells);
+    if (!tight) mark_around(solid_at, size);
+    for (size_t i = 0; i < cells; ++i) solid_at[i] = solid_at[i] != 0;
+    while (fill_pinches(solid_at, size)) {}
     size_t count = 0;
-    for (size_t i = 0; i < cells; ++i) count += solid[i];
+    for (size_t i = 0; i < cells; ++i) count += solid_at[i];
+    if (count == 0) {
+        pli_refuse(err, PLI_BAD_MESH, "lattice: nothing of the surface is in the grid");
+        goto done;
+    }
     memset(number, 0xff, corners * sizeof *number);
     for (int pass = 0; pass < 2; ++pass) {
         if (pass == 1 && !(hexes = hex_mesh(host, used, count, err))) goto done;
         size_t at = 0;
         for (size_t i = 0; i < cells; ++i) {
-            if (!solid[i]) continue;
+            if (!solid_at[i]) continue;
             const size_t o = i % size[0] + nx * (i / size[0] % size[1] + ny * (i / (size[0] * size[1])));
             const size_t corner[8] = { o,           o + 1,           o + 1 + nx,           o + nx,
                                        o + nx * ny, o + 1 + nx * ny, o + 1 + nx + nx * ny, o + nx + nx * ny };
@@ -297,14 +378,22 @@ PliLattice *pli_lattice_around(const PliHost *host, const PliMesh *mesh, PliInde
     for (size_t i = 0; i < corners; ++i) {
         if (number[i] == PLI_NONE) continue;
         const double at[3] = { (double)(i % nx), (double)(i / nx % ny), (double)(i / (nx * ny)) };
-        for (int d = 0; d < 3; ++d)
-            hexes->x[3 * (size_t)number[i] + (size_t)d] = v->origin[d] + v->h * (1.0 + FINE * (at[d] - 1.0));
+        for (int d = 0; d < 3; ++d) hexes->x[3 * (size_t)number[i] + (size_t)d] = origin[d] + h[d] * (at[d] - 2.0);
     }
-    l = pli_lattice_from_mesh(host, hexes, angle, err);
+    l = pli_lattice_from_mesh(host, hexes, 40.0, err);
+    if (l && (l->empty = PLI_NEW(host, count, uint8_t))) {
+        size_t at = 0;
+        for (size_t i = 0; i < cells; ++i)
+            if (solid_at[i]) l->empty[at++] = !body[i];
+    } else if (l) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a lattice of %zu cells", count);
+        pli_lattice_destroy(l);
+        l = NULL;
+    }
 done:
-    PLI_FREE(host, solid, cells);
+    PLI_FREE(host, solid_at, cells);
+    PLI_FREE(host, body, cells);
     PLI_FREE(host, number, corners);
     pli_mesh_destroy(hexes);
-    pli_voxels_destroy(v);
     return l;
 }

@@ -143,8 +143,9 @@ static PliIndex regular_stencil(const PliLattice *l, PliLatticeRule rule, PliInd
 }
 
 /// Values and slopes of the cubic pieces along one axis. @return how many
-static int along(PliIndex sides, double t, double b[4], double d[4])
+int pli_shapes_along(PliIndex kind, int axis, double t, double b[4], double d[4])
 {
+    const PliIndex sides = kind >> 2 * axis & 3;
     const double s = 1.0 - t;
     double v[4] = { s * s * s / 6.0, (3.0 * t * t * t - 6.0 * t * t + 4.0) / 6.0,
                     (3.0 * s * s * s - 6.0 * s * s + 4.0) / 6.0, t * t * t / 6.0 };
@@ -160,7 +161,7 @@ static void eval_regular(PliIndex kind, const double u[3], double *value, double
 {
     double b[3][4], d[3][4];
     int n[3];
-    for (int a = 0; a < 3; ++a) n[a] = along(kind >> 2 * a & 3, u[a], b[a], d[a]);
+    for (int a = 0; a < 3; ++a) n[a] = pli_shapes_along(kind, a, u[a], b[a], d[a]);
     for (int k = 0; k < n[2]; ++k)
         for (int j = 0; j < n[1]; ++j)
             for (int i = 0; i < n[0]; ++i) {
@@ -449,6 +450,10 @@ PliShapes *pli_shapes_create(const PliLattice *l, PliLatticeRule rule, PliError 
     if (status == PLI_OK) memset(t.number, 0xff, l->vertex_count * sizeof *t.number);
     PliIndex bad = 0;
     for (PliIndex c = 0; c < l->cell_count && status == PLI_OK; ++c) {
+        if (l->empty && l->empty[c]) { // nobody asks for its shapes
+            s->first[c + 1] = s->first[c];
+            continue;
+        }
         PliIndex grid[64], count = regular_stencil(l, rule, c, &s->kind[c], grid);
         const PliIndex *vertex = grid;
         if (count == 0) {
@@ -499,6 +504,7 @@ void pli_shapes_destroy(PliShapes *s)
 
 PliIndex pli_shapes_parts(const PliShapes *s, PliIndex cell)
 {
+    if (s->first[cell] == s->first[cell + 1]) return 0;
     return s->kind[cell] < 64 ? 1 : s->patch[s->kind[cell] - 64].part_count;
 }
 

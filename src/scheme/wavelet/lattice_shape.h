@@ -31,6 +31,10 @@ static inline bool pli_shapes_regular(const PliShapes *s, PliIndex cell) { retur
 /// Values and gradients (both may be NULL) at u in [0, 1]^3 of a piece, for the vertices of the cell in their order.
 void pli_shapes_eval(const PliShapes *s, PliIndex cell, PliIndex part, const double u[3], double *value, double *grad);
 
+/// Factors of the functions of a regular cell along one axis, and their slopes: those of (i, j, k) have number i + n0 (j + n1 k). @return how
+/// many
+int pli_shapes_along(PliIndex kind, int axis, double t, double value[4], double slope[4]);
+
 /// Where a vertex goes to when subdivision is repeated for ever: weights over the vertices of the cells around. Hexahedra only. @return how many, 0:
 /// no memory, or more than fit.
 PliIndex pli_lattice_limit(const PliLattice *l, PliLatticeRule rule, PliIndex vertex, PliIndex *column, double *weight,

@@ -309,6 +309,18 @@ PliLattice *pli_lattice_subdivide(const PliLattice *l, PliLatticeRule rule, PliT
                                 .loose = true };
     fine = pli_lattice_create(host, &def, err);
     if (!fine) goto done;
+    if (l->empty) {
+        fine->empty = PLI_NEW(host, cells, uint8_t);
+        if (!fine->empty) {
+            pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a lattice of %zu cells", cells);
+            pli_lattice_destroy(fine);
+            fine = NULL;
+            goto done;
+        }
+        at = 0;
+        for (PliIndex c = 0; c < l->cell_count; ++c)
+            for (int k = 0; k < l->corners[c]; ++k) fine->empty[at++] = l->empty[c];
+    }
     // twice over the rows: once for their number
     size_t entries = 0;
     for (PliIndex i = 0; i < vertices; ++i) make_row(l, fine, rule, i, row), entries += row->count;

@@ -140,6 +140,96 @@ static void add_point(CellSums *c, double volume, const double *value, const dou
     }
 }
 
+/// Products of a function and another along one axis: value or slope of the first, of the second.
+enum { VV, VS, SV, SS, PRODUCTS };
+
+/// out[PRODUCTS][4][4] += w times products at t
+static void add_products(PliIndex kind, int axis, double t, double w, double scale, double out[PRODUCTS][16])
+{
+    double b[4], d[4];
+    const int n = pli_shapes_along(kind, axis, t, b, d);
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k) {
+            out[VV][4 * i + k] += w * b[i] * b[k];
+            out[VS][4 * i + k] += w * b[i] * d[k] * scale;
+            out[SV][4 * i + k] += w * d[i] * scale * b[k];
+            out[SS][4 * i + k] += w * d[i] * d[k] * scale * scale;
+        }
+}
+
+/// Pairs of products along the first two axes that the ten integrals need, and which of them is used with which one of the third.
+enum { PLANES = 9 };
+static const uint8_t plane[PLANES][2] = { { VV, VV }, { SS, VV }, { VV, SS }, { SV, VS }, { VS, SV },
+                                          { SV, VV }, { VS, VV }, { VV, SV }, { VV, VS } };
+/// For axes (p, q) of the slopes in the order first, second, third, and the mass: plane, and product of the third axis.
+static const uint8_t recipe[PAIR][2] = { { 1, VV }, { 3, VV }, { 5, VS }, { 4, VV }, { 2, VV },
+                                         { 7, VS }, { 6, SV }, { 8, SV }, { 0, SS }, { 0, VV } };
+
+/// Points on lines of a box: sums over a line, over a row of lines, and then over rows, each for all pairs along its axes.
+static void add_lines(const PliWaveletLevel *l, PliIndex cell, CellSums *c, const PliWaveletPoint *point,
+                      PliIndex count, int axis)
+{
+    const PliIndex kind = l->shapes->kind[cell];
+    const int axes[3] = { axis, (axis + 1) % 3, (axis + 2) % 3 };
+    static const double middle[3] = { 0.5, 0.5, 0.5 };
+    double scale[3], unused[4], grad[3 * PLI_SHAPE_WIDTH], J[9];
+    const double box = pli_wavelet_rest_point(l, cell, 0, middle, NULL, grad);
+    memset(J, 0, sizeof J);
+    pli_shapes_eval(l->shapes, cell, 0, middle, NULL, grad);
+    for (PliIndex k = 0; k < c->n; ++k)
+        for (int a = 0; a < 3; ++a)
+            J[4 * a] += l->lattice->x[3 * (size_t)l->shapes->vertex[l->shapes->first[cell] + k] + (size_t)a] *
+                        grad[3 * (size_t)k + (size_t)a];
+    int n[3], stride[3], count_of[3];
+    for (int a = 0; a < 3; ++a) count_of[a] = pli_shapes_along(kind, a, 0.5, unused, unused);
+    for (int m = 0; m < 3; ++m) {
+        scale[m] = 1.0 / J[4 * axes[m]];
+        n[m] = count_of[axes[m]];
+        stride[m] = axes[m] == 0 ? 1 : axes[m] == 1 ? count_of[0] : count_of[0] * count_of[1];
+    }
+    for (PliIndex at = 0; at < count;) {
+        const double third = point[at].u[axes[2]];
+        double row[PLANES][16][16];
+        memset(row, 0, sizeof row);
+        while (at < count && point[at].u[axes[2]] == third) {
+            const double second = point[at].u[axes[1]];
+            double line[PRODUCTS][16] = { { 0.0 } }, across[PRODUCTS][16] = { { 0.0 } };
+            for (; at < count && point[at].u[axes[1]] == second && point[at].u[axes[2]] == third; ++at)
+                add_products(kind, axes[0], point[at].u[axes[0]], box * point[at].weight, scale[0], line);
+            add_products(kind, axes[1], second, 1.0, scale[1], across);
+            for (int p = 0; p < PLANES; ++p)
+                for (int i = 0; i < 16; ++i)
+                    for (int k = 0; k < 16; ++k) row[p][i][k] += line[plane[p][0]][i] * across[plane[p][1]][k];
+        }
+        double last[PRODUCTS][16] = { { 0.0 } };
+        add_products(kind, axes[2], third, 1.0, scale[2], last);
+        for (int pair = 0; pair < 64 * 64; ++pair) { // (i, j, k) with (I, J, K) along the three axes
+            const int i = pair & 3, j = pair >> 2 & 3, k = pair >> 4 & 3, I = pair >> 6 & 3, J2 = pair >> 8 & 3,
+                      K = pair >> 10;
+            if (i >= n[0] || j >= n[1] || k >= n[2] || I >= n[0] || J2 >= n[1] || K >= n[2]) continue;
+            const int a = i * stride[0] + j * stride[1] + k * stride[2],
+                      b = I * stride[0] + J2 * stride[1] + K * stride[2];
+            if (b < a) continue;
+            double *to = c->pair + PAIR * ((size_t)a * c->n + (size_t)b);
+            for (int m = 0; m < 9; ++m)
+                to[3 * axes[m / 3] + axes[m % 3]] +=
+                    row[recipe[m][0]][4 * i + I][4 * j + J2] * last[recipe[m][1]][4 * k + K];
+            to[9] += row[recipe[9][0]][4 * i + I][4 * j + J2] * last[recipe[9][1]][4 * k + K];
+        }
+    }
+    double value[PLI_SHAPE_WIDTH];
+    for (PliIndex k = 0; k < count; ++k) { // loads, one function at a time
+        const double volume = box * point[k].weight;
+        c->volume += volume;
+        pli_shapes_eval(l->shapes, cell, 0, point[k].u, value, grad);
+        for (PliIndex a = 0; a < c->n; ++a) {
+            double *load = c->load + 4 * (size_t)a;
+            load[0] += volume * value[a];
+            for (int d = 0; d < 3; ++d) load[1 + d] += volume * grad[3 * (size_t)a + (size_t)d] / J[4 * d];
+        }
+    }
+}
+
 static void integrate(const PliWavelet *s, const PliWaveletLevel *l, PliIndex cell, CellSums *c)
 {
     static const double gauss[3] = { 0.11270166537925831148, 0.5, 0.88729833462074168852 },
@@ -150,6 +240,21 @@ static void integrate(const PliWavelet *s, const PliWaveletLevel *l, PliIndex ce
     memset(c->pair, 0, PAIR * (size_t)c->n * c->n * sizeof *c->pair);
     memset(c->load, 0, 4 * (size_t)c->n * sizeof *c->load);
     c->volume = 0.0, c->good = true;
+    if (l->share && l->share[cell] == PLI_CELL_CUT) { // up to the surface
+        int axis;
+        const PliIndex count = pli_wavelet_cell_points(s, cell, s->points, &axis);
+        if (axis >= 0) {
+            add_lines(l, cell, c, s->points, count, axis);
+            return;
+        }
+        for (PliIndex k = 0; k < count && c->good; ++k) {
+            const PliWaveletPoint *p = &s->points[k];
+            const double volume = p->weight * pli_wavelet_rest_point(l, cell, p->part, p->u, value, grad);
+            c->good = volume > 0.0;
+            if (c->good) add_point(c, volume, value, grad);
+        }
+        return;
+    }
     if (!pli_shapes_regular(h, cell)) { // many small pieces: their middles
         for (PliIndex p = 0; p < pli_shapes_parts(h, cell); ++p) {
             const double volume = pli_wavelet_rest_point(l, cell, p, middle, value, grad);
@@ -223,7 +328,9 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
         for (PliIndex k = 0; k < width; ++k)
             v3_sub(x + 3 * (size_t)k, l->lattice->x + 3 * (size_t)vertex[k], l->lattice->x + 3 * (size_t)vertex[0]);
         CellSums own = { .n = width, .kind = h->kind[c], .x = x, .pair = pair, .load = load };
-        PliIndex known = 0;
+        const bool cut = l->share && l->share[c] == PLI_CELL_CUT;
+        if (l->share && l->share[c] == PLI_CELL_EMPTY) continue;
+        PliIndex known = cut ? kept_count : 0;
         while (known < kept_count && !alike(&kept[known], own.kind, width, x, 1e-12 * s->size)) known++;
         if (known < kept_count) {
             own = kept[known];
@@ -233,7 +340,7 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
                 status = pli_refuse(err, PLI_BAD_MESH, "cell %u of the finest lattice is inside out", c);
                 break;
             }
-            if (kept_count < KEPT) {
+            if (kept_count < KEPT && !cut) {
                 CellSums *k = &kept[kept_count++];
                 *k = own;
                 k->x = PLI_NEW(host, 3 * (size_t)width, double),
@@ -413,7 +520,8 @@ static bool collect_pairs(PliWavelet *s, const Matrix *a, Sum *sum)
                 const PliIndex even = j > 0 ? s->level[j - 1].lattice->vertex_count : 0;
                 qsort(now->list, now->count, sizeof *now->list, by_index);
                 for (PliIndex e = 0; e < now->count && good; ++e)
-                    if (now->list[e] >= even && now->list[e] <= row)
+                    if (now->list[e] >= even && now->list[e] <= row &&
+                        !(s->dropped && (s->dropped[row] || s->dropped[now->list[e]])))
                         good = keep_pair(s, &pairs, now->list[e], now->value + PAIR * (size_t)now->list[e]);
                 if (j == 0) break;
                 const PliRows r = pli_transfer_rows(s->level[j].rows);
@@ -538,6 +646,8 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
                            ? PLI_OK
                            : PLI_OUT_OF_MEMORY;
     if (status == PLI_OK) status = assemble(s, &a[s->level_count - 1], err);
+    if (status == PLI_OK) contract_loads(s);
+    if (status == PLI_OK && s->inside) status = pli_wavelet_merge(s, err);
     for (int k = s->level_count - 1; k > 0 && status == PLI_OK; --k) {
         Matrix c = { 0 };
         const PliRows r = pli_transfer_rows(s->level[k].rows);
@@ -545,10 +655,18 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
             status = PLI_OUT_OF_MEMORY;
         free_matrix(host, &c);
     }
+    if (status == PLI_OK && s->merge && s->level_count == 1) {
+        Matrix c = { 0 }, merged = { 0 };
+        const PliRows r = pli_transfer_rows(s->merge);
+        if (!times_rows(host, &a[0], r, &sum, &c) || !transpose_times(host, r, &c, &sum, &merged))
+            status = PLI_OUT_OF_MEMORY;
+        free_matrix(host, &c);
+        free_matrix(host, &a[0]);
+        a[0] = merged;
+    }
     if (status == PLI_OK && !collect_pairs(s, a, &sum)) status = PLI_OUT_OF_MEMORY;
     for (int k = 0; k < PLI_WAVELET_LEVELS; ++k) free_matrix(host, &a[k]);
     free_sum(host, &sum);
-    if (status == PLI_OK) contract_loads(s);
     if (status == PLI_OK && (!make_rows(s) || !make_order(s))) status = PLI_OUT_OF_MEMORY;
     if (status == PLI_OUT_OF_MEMORY)
         return pli_refuse(err, status, "no memory for the pairs of %u functions", s->count);

@@ -41,6 +41,7 @@ static void destroy(void *self, const PliHost *host)
     pli_wavelet_adapt_destroy(s);
     pli_wavelet_cut_destroy(s);
     pli_wavelet_free_pairs(s);
+    pli_wavelet_free_embedding(s);
     pli_wavelet_free_basis(s);
     PLI_FREE(host, s, 1);
 }
@@ -48,7 +49,8 @@ static void destroy(void *self, const PliHost *host)
 static void reset(void *self)
 {
     PliWavelet *s = self;
-    for (PliIndex i = 0; i < s->count; ++i) s->state[i] = s->dof_level[i] == 0 ? PLI_ACTIVE : PLI_PASSIVE;
+    for (PliIndex i = 0; i < s->count; ++i)
+        s->state[i] = s->dof_level[i] == 0 && !(s->dropped && s->dropped[i]) ? PLI_ACTIVE : PLI_PASSIVE;
     pli_wavelet_adapt_reset(s);
     pli_wavelet_refresh_cut(s);
 }
@@ -140,6 +142,9 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
                           PLI_WAVELET_LEVELS - 1);
     if (d->refine < 0 || d->refine > 4)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: refine is %d; it must be between 0 and 4", d->refine);
+    if (d->law != PLI_WAVELET_NONLINEAR && d->base.material.law != pli_body_default().material.law)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: a law acts with elasticity nonlinear only; the linear ones have none to choose");
     if (!(d->sharp_angle >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: sharp_angle is %g degrees; it must not be negative",
                           d->sharp_angle);
@@ -160,7 +165,7 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
     }
     s->host = *host;
     s->def = *def;
-    s->def.mesh = NULL;
+    s->def.mesh = s->def.surface = NULL;
     s->lame = pli_lame(&def->base.material);
     PliStatus status = pli_wavelet_build(s, def, err);
     if (status == PLI_OK) status = pli_wavelet_make_pairs(s, err);
@@ -225,8 +230,10 @@ PliStatus pli_wavelet_activate(PliBody *body, const PliIndex *dofs, PliIndex cou
         if (dofs[k] >= s->count)
             return pli_refuse(err, PLI_BAD_ARGUMENT, "coefficient %u is not one of the %u functions", dofs[k],
                               s->count);
-    for (PliIndex k = 0; k < (dofs ? count : s->count); ++k)
-        if (!s->fixed[dofs ? dofs[k] : k]) s->state[dofs ? dofs[k] : k] = PLI_ACTIVE;
+    for (PliIndex k = 0; k < (dofs ? count : s->count); ++k) {
+        const PliIndex a = dofs ? dofs[k] : k;
+        if (!s->fixed[a] && !(s->dropped && s->dropped[a])) s->state[a] = PLI_ACTIVE;
+    }
     pli_wavelet_refresh_cut(s);
     pli_body_recut(body);
     return PLI_OK;

@@ -24,7 +24,22 @@ typedef struct PliWaveletLevel {
     PliIndex *child_first;             ///< per cell + 1: its cells in the next level
     PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
     double singular;
+    // of bodies inside a surface; NULL otherwise
+    uint8_t *share; ///< per cell: PLI_CELL_...
+    double *octant; ///< [cells, 8, 4], octants by bits x, y, z: m3 inside, and their middle in the cell
+    uint64_t *mask; ///< per irregular cell: pieces that count
 } PliWaveletLevel;
+
+enum { PLI_CELL_EMPTY, PLI_CELL_CUT, PLI_CELL_FULL };
+
+/// A point of integration inside a cell.
+typedef struct PliWaveletPoint {
+    double u[3], weight; ///< of the cell, or of its piece `part`
+    PliIndex part;
+} PliWaveletPoint;
+enum { PLI_WAVELET_POINTS = 1024 }; ///< most of one cell
+
+struct PliTriangleTree;
 
 typedef struct PliWavelet {
     PliHost host;
@@ -43,6 +58,13 @@ typedef struct PliWavelet {
     PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells
     PliIndex *locator_cell; ///< per six tetrahedra: finest cell and piece
     PliIndex piece_count;
+    // bodies inside a surface: embed.c
+    PliInside *inside;            ///< NULL: the body fills its lattice
+    struct PliTriangleTree *tree; ///< of the surface
+    PliWaveletPoint *points;      ///< scratch
+    uint8_t *dropped;             ///< per function: hardly reaches into the body; NULL: none
+    PliTransfer *merge;           ///< vertices of level 0 from those that are not dropped; NULL: all are there
+    PliIndex base_count;          ///< functions of level 0 that are always on
 
     // every pair of functions that meet, lower triangle by rows
     PliIndex *pair_first, *pair_column;
@@ -78,6 +100,7 @@ typedef struct PliWavelet {
     uint64_t revision;
     // W of everything, made when somebody asks
     PliIndex *w_first, *w_column;
+    size_t w_capacity;
     double *w_weight;
     uint64_t w_revision;
 
@@ -89,6 +112,10 @@ typedef struct PliWavelet {
     double *x_level, *v_level; ///< scratch, per coefficient
     double *
         start; ///< per function: N of the force that fades, or m of the detail that does, in the frame of the rest shape
+    double *push;                 ///< N s, [count, 3]: of the coming step, what makes up for velocities that were set
+    double *impulse;              ///< N s, by active position: what led details to zero in the last step
+    double twist[3];              ///< N m s, of what transitions push by: taken back
+    bool pushes, held;            ///< there is a push; the host holds something of level 0
     double *clock;                ///< s since the transition of each function began
     double *v_before;             ///< m/s, [count, 3]: at the beginning of the last step
     double v_dt;                  ///< s, its length; 0: unknown
@@ -119,6 +146,19 @@ double pli_wavelet_rest_point(const PliWaveletLevel *l, PliIndex cell, PliIndex 
 /// Gauss points of a cell for forces: gradients [samples, width, 3] and volumes of the cell's vertices. @return samples, 0: inside out
 PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, double *grad, double *volume);
 enum { PLI_WAVELET_SAMPLES = 8 };
+void pli_wavelet_place_of(const PliWavelet *s, PliIndex cell, PliIndex part, const double u[3], double p[3],
+                          double J[9]); ///< in a finest cell; J may be NULL
+// embed.c
+/// Points of a finest cell that are inside the surface; *axis: they are on lines along it, which are on rows along the next axis, and the
+/// cell is a box; -1: anywhere. @return how many, 0: it is empty, PLI_NONE: it is full
+PliIndex pli_wavelet_cell_points(const PliWavelet *s, PliIndex cell, PliWaveletPoint out[PLI_WAVELET_POINTS],
+                                 int *axis);
+PliStatus pli_wavelet_find_shares(PliWavelet *s, PliError *err);
+/// Weak functions are dropped or follow others; level 1 comes from those that are left. Needs loads of functions.
+PliStatus pli_wavelet_merge(PliWavelet *s, PliError *err);
+void pli_wavelet_follow_merged(const PliWavelet *s, double *x); ///< dropped vertices of level 0
+void pli_wavelet_reduce_merged(const PliWavelet *s, double *f); ///< forces on them go to those they follow
+void pli_wavelet_free_embedding(PliWavelet *s);
 // wavelet_pairs.c
 PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err);
 void pli_wavelet_free_pairs(PliWavelet *s);
@@ -137,6 +177,14 @@ void pli_wavelet_adapt_destroy(PliWavelet *s);
 void pli_wavelet_adapt_reset(PliWavelet *s);
 bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double dt);
 void pli_wavelet_pin(void *self, const uint8_t *fixed);
+// fade.c
+/// Before anything switches: what led details to zero in the last step is remembered, to be taken back.
+void pli_wavelet_begin_fades(PliWavelet *s, const double *impulse, const double *x, const double *v);
+/// Clocks go on; details that fade out get the velocity that takes them there.
+void pli_wavelet_advance_fades(PliWavelet *s, double *x, double *v, double dt);
+void pli_wavelet_drop_faded(PliWavelet *s);
+void pli_wavelet_switch_on(PliWavelet *s, PliIndex a, double *x, double *v);
+void pli_wavelet_switch_off(PliWavelet *s, PliIndex a, double *x, double *v);
 // wavelet_judge.c
 /// What would push each function if it were active: all forces, less what accelerates the body. N, by function; x is complete.
 void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);

@@ -272,14 +272,41 @@ TEST(Lattice, aBoundaryThatTouchesItselfIsRefused)
     EXPECT_NE(std::string(err.text).find("boundary faces meet at the edge"), std::string::npos);
 }
 
+TEST(Lattice, aSurfaceThatSticksOutOfItsGridIsRefused)
+{
+    PliBoxDef def{};
+    for (int d = 0; d < 3; ++d) def.max[d] = 1.0, def.cells[d] = 1;
+    PliError err{};
+    const Mesh tets(pli_mesh_box(&host, &def, &err));
+    PliInside *solid = pli_inside_create(&host, tets.get(), &err);
+    ASSERT_TRUE(solid);
+    const double origin[3] = { 0.2, 0, 0 }, size[3] = { 0.5, 0.5, 0.5 };
+    const PliIndex cells[3] = { 2, 2, 2 };
+    EXPECT_FALSE(pli_lattice_grid(&host, solid, origin, size, cells, true, &err));
+    EXPECT_NE(std::string(err.text).find("sticks out of the grid"), std::string::npos) << err.text;
+    pli_inside_destroy(solid);
+}
+
 TEST(Lattice, cubesAroundASurfaceHoldAllOfIt)
 {
     PliBoxDef def{};
     for (int d = 0; d < 3; ++d) def.max[d] = 1.0 + d, def.cells[d] = 2;
     PliError err{};
     const Mesh tets(pli_mesh_box(&host, &def, &err));
-    const Lattice l(pli_lattice_around(&host, tets.get(), 6, 40.0, &err));
-    ASSERT_TRUE(l) << err.text;
+    PliInside *solid = pli_inside_create(&host, tets.get(), &err);
+    ASSERT_TRUE(solid) << err.text;
+    double origin[3], size[3];
+    PliIndex cells[3];
+    ASSERT_EQ(pli_lattice_cubes(solid, 6, origin, size, cells, &err), PLI_OK) << err.text;
+    const Lattice l(pli_lattice_grid(&host, solid, origin, size, cells, true, &err));
+    const Lattice wide(pli_lattice_grid(&host, solid, origin, size, cells, false, &err));
+    pli_inside_destroy(solid);
+    ASSERT_TRUE(l && wide) << err.text;
+    PliIndex full = 0;
+    for (PliIndex c = 0; c < wide->cell_count; ++c) full += !wide->empty[c];
+    EXPECT_EQ(full, l->cell_count);
+    EXPECT_EQ(l->cell_count, 2u * 4u * 6u);
+    EXPECT_EQ(wide->cell_count, 4u * 6u * 8u); // a layer around
     double lo[3] = { 9, 9, 9 }, hi[3] = { -9, -9, -9 };
     for (PliIndex v = 0; v < l->vertex_count; ++v)
         for (int d = 0; d < 3; ++d)

@@ -25,8 +25,6 @@ static bool run_bar(int level, BarRun *out, PliError *err)
     def.base.adapt = level < 0;
     def.base.material.young = 1e6;
     def.base.mass_damping = 15.0;
-    def.base.criterion.threshold = 0.1;
-    def.base.criterion.interval = 0.04;
     if (!pli_octree_rig_open(&r, def, bar_size, err)) return false;
     bool good = pli_octree_rig_hold(&r, 0, 0.0, err) == PLI_OK;
     const PliIndex axes = (PliIndex)(r.count - pli_octree_info(r.body).cell_count - pli_octree_info(r.body).walls);

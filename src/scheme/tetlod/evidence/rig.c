@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "evidence/assets.h"
 
@@ -46,7 +47,6 @@ PliTetLodDef pli_rig_def(void)
 {
     PliTetLodDef d = pli_tetlod_default();
     memset(d.base.gravity, 0, sizeof d.base.gravity);
-    d.base.courant = 0.6;
     return d;
 }
 
@@ -109,4 +109,30 @@ void pli_rig_freeze(PliTetLodRig *g)
     PliBodyDef def = *pli_body_def(g->body);
     def.adapt = false;
     (void)pli_body_retune(g->body, &def, NULL);
+}
+
+PliRandomEvent pli_rig_random_event(PliActiveSet *s, uint64_t *random, double split_chance)
+{
+    const PliLevels *h = s->h;
+    pli_activeset_begin(s);
+    const bool split = pli_random_unit(random) < split_chance;
+    bool done = false;
+    for (int attempt = 0; attempt < 50 && !done; ++attempt) {
+        PliIndex node = (PliIndex)(pli_random_unit(random) * h->finest_first), blocker;
+        if (split && s->state[node] == PLI_ACTIVE)
+            while ((blocker = pli_activeset_blocker(s, node)) != PLI_NONE) node = blocker;
+        done = split ? pli_activeset_split(s, node) : pli_activeset_merge(s, node);
+    }
+    if (!done) return PLI_RANDOM_NONE;
+    pli_activeset_affect(s);
+    PliRandomEvent event = split ? PLI_RANDOM_SPLIT : PLI_RANDOM_MERGE;
+    if (pli_activeset_commit(s) != PLI_OK) {
+        pli_activeset_undo(s);
+        event = PLI_RANDOM_REFUSED;
+    } else if (pli_random(random) % 8 == 0) {
+        pli_activeset_undo(s);
+        event = PLI_RANDOM_UNDONE;
+    }
+    pli_activeset_list(s);
+    return event;
 }

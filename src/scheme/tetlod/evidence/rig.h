@@ -6,6 +6,8 @@
 
 #include <pliant/stages.h>
 
+#include "scheme/tetlod/activeset.h"
+
 enum { PLI_RIG_LEVELS = 8 };
 
 typedef struct PliTetLodRig {
@@ -33,5 +35,15 @@ void pli_rig_close(PliTetLodRig *rig);
 /// Holds every coefficient at rest with x[axis] <= limit.
 bool pli_rig_clamp(PliTetLodRig *rig, int axis, double limit, PliError *err);
 void pli_rig_freeze(PliTetLodRig *rig); ///< no more changes of resolution
+
+typedef enum PliRandomEvent {
+    PLI_RANDOM_NONE, ///< nothing could be split, or merged
+    PLI_RANDOM_SPLIT,
+    PLI_RANDOM_MERGE,
+    PLI_RANDOM_UNDONE, ///< taken back, as one in eight is
+    PLI_RANDOM_REFUSED
+} PliRandomEvent;
+/// One random split (of what balance asks for first) or merge of the set alone; the body is recut by the caller.
+PliRandomEvent pli_rig_random_event(PliActiveSet *set, uint64_t *random, double split_chance);
 
 #endif

@@ -1,10 +1,11 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "evidence/evidence.h"
 
-extern const PliVerifyCase pli_verify_wavelet_cases[];
+extern const PliVerifyCase pli_verify_wavelet_cases[], pli_verify_wavelet_momentum_cases[],
+    pli_verify_wavelet_embedded_cases[];
 extern const PliBenchCase pli_bench_wavelet_cases[];
 
 const PliEvidence pli_wavelet_evidence = {
-    .verify = { pli_verify_wavelet_cases },
+    .verify = { pli_verify_wavelet_cases, pli_verify_wavelet_momentum_cases, pli_verify_wavelet_embedded_cases },
     .bench = { pli_bench_wavelet_cases },
 };

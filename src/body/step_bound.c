@@ -1,0 +1,201 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "body/step_bound.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/vec.h"
+
+enum { FIRST_PRODUCTS = 30, PRODUCTS = 3 }; ///< of the power iteration: for the first cut, and for each that follows
+static const double MARGIN = 1.05;          ///< a power iteration comes from below
+static const double FALL = 0.99;            ///< theta falls by no more than this from cut to cut
+
+struct PliStepBound {
+    PliHost host;
+    PliIndex dof_count, point_capacity;
+    PliLiveView live;
+    double *stiffness;       ///< N/m per point, lumped; of active points with what slaves pull at
+    double *rate;            ///< 1/s2 per point; a slave has the highest of what it follows
+    double *mode;            ///< Vec3 per dof: of the highest mode, as far as it is known
+    double *move, *response; ///< Vec3 per point
+    double theta;            ///< 0: not known yet
+};
+
+static size_t sizes_of(const PliStepBound *b) { return 8 * (size_t)b->point_capacity + 3 * (size_t)b->dof_count; }
+size_t pli_step_bound_bytes(const PliStepBound *b) { return sizeof *b + sizes_of(b) * sizeof(double); }
+
+PliStepBound *pli_step_bound_create(const PliHost *host, PliIndex dof_count, PliIndex point_capacity)
+{
+    PliStepBound *b = PLI_NEW(host, 1, PliStepBound);
+    if (!b) return NULL;
+    b->host = *host;
+    b->dof_count = dof_count, b->point_capacity = point_capacity;
+    b->stiffness = PLI_NEW(host, point_capacity, double);
+    b->rate = PLI_NEW(host, point_capacity, double);
+    b->mode = PLI_NEW(host, 3 * (size_t)dof_count, double);
+    b->move = PLI_NEW(host, 3 * (size_t)point_capacity, double);
+    b->response = PLI_NEW(host, 3 * (size_t)point_capacity, double);
+    if (b->stiffness && b->rate && b->mode && b->move && b->response) {
+        pli_step_bound_forget(b);
+        return b;
+    }
+    pli_step_bound_destroy(b);
+    return NULL;
+}
+
+void pli_step_bound_destroy(PliStepBound *b)
+{
+    if (!b) return;
+    const PliHost host = b->host;
+    PLI_FREE(&host, b->stiffness, b->point_capacity);
+    PLI_FREE(&host, b->rate, b->point_capacity);
+    PLI_FREE(&host, b->mode, 3 * (size_t)b->dof_count);
+    PLI_FREE(&host, b->move, 3 * (size_t)b->point_capacity);
+    PLI_FREE(&host, b->response, 3 * (size_t)b->point_capacity);
+    PLI_FREE(&host, b, 1);
+}
+
+void pli_step_bound_forget(PliStepBound *b)
+{
+    uint64_t random = 1; // every mode takes part in what the iteration starts with
+    for (size_t i = 0; i < 3 * (size_t)b->dof_count; ++i) b->mode[i] = pli_random_unit(&random) - 0.5;
+    b->theta = 0.0;
+}
+
+// ---- rates -----------------------------------------------------------------------------------------------------------------
+
+static void corner_gradients(const PliTetRest *rest, double g[12])
+{
+    memcpy(g + 3, rest->grad, 9 * sizeof *g);
+    for (int d = 0; d < 3; ++d) g[d] = -(g[3 + d] + g[6 + d] + g[9 + d]);
+}
+
+static void lump(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x)
+{
+    const double wave = pli_wave_modulus(m);
+    memset(b->stiffness, 0, (b->live.active_count + b->live.slave_count) * sizeof *b->stiffness);
+    for (PliIndex i = 0; i < tets->count; ++i) {
+        const PliIndex *c = tets->corner + 4 * (size_t)i;
+        const PliTetRest *rest = &tets->rest[tets->which[i]];
+        double g[12], F[9], k = wave * tets->volume[i];
+        if (x) {
+            pli_tet_gradient(c, rest, x, F);
+            const double stiffer = pli_stiffening(m, F);
+            k *= stiffer * stiffer; // until the next look it may be strained as much again
+        }
+        corner_gradients(rest, g);
+        for (int a = 0; a < 4; ++a) b->stiffness[c[a]] += k * v3_dot(g + 3 * a, g + 3 * a);
+    }
+}
+
+// |x_s|^2 <= sum |W| . sum |W| |x_a|^2: what is stiff at a slave is stiff at what it follows
+static void pull(PliStepBound *b)
+{
+    const PliLiveView *l = &b->live;
+    const PliRows *w = &l->slaves;
+    for (PliIndex s = 0; s < l->slave_count; ++s) {
+        double sum = 0.0;
+        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
+            if (!l->fixed[w->column[k]]) sum += fabs(w->weight[k]);
+        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
+            b->stiffness[w->column[k]] += b->stiffness[l->active_count + s] * sum * fabs(w->weight[k]);
+    }
+    for (PliIndex a = 0; a < l->active_count; ++a) b->rate[a] = l->fixed[a] ? 0.0 : b->stiffness[a] / l->mass[a];
+    for (PliIndex s = 0; s < l->slave_count; ++s) {
+        double most = 0.0;
+        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k) most = fmax(most, b->rate[w->column[k]]);
+        b->rate[l->active_count + s] = most;
+    }
+}
+
+// ---- theta -----------------------------------------------------------------------------------------------------------------
+
+// response = W^T K W move, for small strains about rest
+static void respond(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m)
+{
+    const PliLiveView *l = &b->live;
+    const PliRows *w = &l->slaves;
+    const double mu = m->young / (2.0 * (1.0 + m->poisson)), lambda = pli_wave_modulus(m) - 2.0 * mu;
+    double *u = b->move, *f = b->response;
+    for (PliIndex s = 0; s < l->slave_count; ++s) {
+        double *at = u + 3 * (size_t)(l->active_count + s);
+        at[0] = at[1] = at[2] = 0.0;
+        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
+            v3_madd(at, w->weight[k], u + 3 * (size_t)w->column[k]);
+    }
+    memset(f, 0, 3 * (size_t)(l->active_count + l->slave_count) * sizeof *f);
+    for (PliIndex i = 0; i < tets->count; ++i) {
+        const PliIndex *c = tets->corner + 4 * (size_t)i;
+        double g[12], G[9] = { 0.0 }, P[9];
+        corner_gradients(&tets->rest[tets->which[i]], g);
+        for (int a = 0; a < 4; ++a)
+            for (int d = 0; d < 3; ++d) v3_madd(G + 3 * d, u[3 * (size_t)c[a] + d], g + 3 * a);
+        const double trace = lambda * (G[0] + G[4] + G[8]);
+        for (int p = 0; p < 3; ++p)
+            for (int q = 0; q < 3; ++q)
+                P[3 * p + q] = tets->volume[i] * ((p == q ? trace : 0.0) + mu * (G[3 * p + q] + G[3 * q + p]));
+        for (int a = 0; a < 4; ++a) {
+            double force[3];
+            m3_apply(force, P, g + 3 * a);
+            v3_add(f + 3 * (size_t)c[a], f + 3 * (size_t)c[a], force);
+        }
+    }
+    for (PliIndex s = 0; s < l->slave_count; ++s)
+        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
+            v3_madd(f + 3 * (size_t)w->column[k], w->weight[k], f + 3 * (size_t)(l->active_count + s));
+}
+
+// one product of the power iteration; @return growth, which is at most theta
+static double iterate(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m)
+{
+    const PliLiveView *l = &b->live;
+    double before = 0.0, after = 0.0;
+    for (PliIndex a = 0; a < l->active_count; ++a) {
+        double *u = b->move + 3 * (size_t)a;
+        const double *mode = b->mode + 3 * (size_t)l->dof[a];
+        const double scale = b->rate[a] > 0.0 ? 1.0 / sqrt(b->stiffness[a]) : 0.0;
+        v3_copy(u, mode);
+        v3_scale(u, scale);
+        if (scale > 0.0) before += v3_dot(mode, mode);
+    }
+    respond(b, tets, m);
+    for (PliIndex a = 0; a < l->active_count; ++a) {
+        double *f = b->response + 3 * (size_t)a;
+        v3_scale(f, b->rate[a] > 0.0 ? 1.0 / sqrt(b->stiffness[a]) : 0.0);
+        after += v3_dot(f, f);
+    }
+    if (!(before > 0.0 && after > 0.0)) return 0.0;
+    const double unit = sqrt((double)l->active_count / after); // new points join with the size the others have
+    for (PliIndex a = 0; a < l->active_count; ++a) {
+        if (!(b->rate[a] > 0.0)) continue;
+        double *mode = b->mode + 3 * (size_t)l->dof[a];
+        v3_copy(mode, b->response + 3 * (size_t)a);
+        v3_scale(mode, unit);
+    }
+    return sqrt(after / before);
+}
+
+void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets, const PliMaterial *m)
+{
+    b->live = *live;
+    pli_step_bound_strain(b, tets, m, NULL);
+    const int products = b->theta > 0.0 ? PRODUCTS : FIRST_PRODUCTS;
+    double growth = 0.0;
+    for (int k = 0; k < products; ++k) growth = fmax(growth, iterate(b, tets, m));
+    b->theta = fmax(growth, FALL * b->theta);
+}
+
+void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x)
+{
+    lump(b, tets, m, x);
+    pull(b);
+}
+
+double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i)
+{
+    const PliIndex *c = tets->corner + 4 * (size_t)i;
+    const double most = fmax(fmax(b->rate[c[0]], b->rate[c[1]]), fmax(b->rate[c[2]], b->rate[c[3]]));
+    return most > 0.0 ? 2.0 / sqrt(MARGIN * b->theta * most) : INFINITY;
+}

@@ -1,0 +1,34 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_STEP_BOUND_H
+#define PLI_STEP_BOUND_H
+
+// How long an explicit step may be, from the stiffness and the masses of the live system.
+//
+// The stiffness of every element is lumped at its corners, pulled through W to the active points, and divided by their masses:
+// rate Lambda_a, 1/s2. With S = diag(mass Lambda) the largest eigenvalue theta of S^-1/2 K S^-1/2 is near 2 whatever the sizes and
+// masses are, and h = 2 / sqrt(theta Lambda) is stable, element by element. A power iteration that goes on from cut to cut finds
+// theta; because the problem is scaled, the highest modes of all regions are alike, and none can be missed by much.
+
+#include "kernel/elastic.h"
+
+typedef struct PliStepBound PliStepBound;
+/// The live tetrahedra of a cut, borrowed: corners in compact numbers, weights in m3, `which` into rest.
+typedef struct PliLiveTets {
+    PliIndex count;
+    const PliIndex *corner, *which;
+    const double *volume;
+    const PliTetRest *rest;
+} PliLiveTets;
+
+PliStepBound *pli_step_bound_create(const PliHost *host, PliIndex dof_count, PliIndex point_capacity);
+void pli_step_bound_destroy(PliStepBound *b); ///< NULL is fine
+size_t pli_step_bound_bytes(const PliStepBound *b);
+void pli_step_bound_forget(PliStepBound *b); ///< the material is another one
+/// The cut is another one: masses, W and elements.
+void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets, const PliMaterial *m);
+/// As the body is strained at x (compact points; NULL: at rest): for pli_step_bound_element. Between recuts.
+void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x);
+/// s, largest stable step of element i, undamped.
+double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i);
+
+#endif

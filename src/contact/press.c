@@ -1,0 +1,257 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Contact of an implicit step: at its end no point is inside a tool, no point is pulled, and friction is Coulomb's.
+// Augmented Lagrangian: a pressing point is tethered with a stiffness above that of the body around it, on top of a multiplier, the
+// force it had when it was last known. Where the solution breaks a law (it pulls, comes inside, slips or slides too hard) the set of
+// pressing and sliding points changes and the step is solved again; where the tethers still carry force, that goes to the
+// multipliers and the same matrix answers again. What remains is below a thousandth of the pressure, and as multipliers are
+// kept from step to step nothing of it remains when the tool is held.
+// Rejected: the tether alone (penalty). As stiff as matrix and eye allowed, a ball pressed deeper than its radius sank in until
+// its centre was past the skin, and the far side of it carried the skin: a third of the force, with the wrong sign.
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "contact/contact.h"
+
+static const double STIFFER = 30.0;    ///< tethers against the body around their point, at first ...
+static const double STIFFEST = 3000.0; ///< ... and at most
+static const double SLOW = 0.25;       ///< what a round may leave of what tethers carry before they are stiffened
+static const double TOLERANCE = 1e-3;  ///< of the pressure: what may be left ...
+static const double PATIENCE = 4.0;    ///< ... after as many rounds; then a third more with each
+static const double RUBBING = 0.05;    ///< how much an error of friction counts: its rounds are slow, its law is coarse
+static const double FAST = 0.1;        ///< radii a point may move in a step before its way is followed
+static const double RESOLUTION = 1e-9; ///< sizes of the body: distances below are rounding
+static const double RECOVERY = 1.0; ///< sizes of the body per second: how fast points that begin inside are pushed out
+
+// ---- what pressed ------------------------------------------------------------------------------------------------------------------
+
+const PliGrip *pli_contact_grip(const PliContact *c, PliIndex point, int tool)
+{
+    PliIndex first = 0, last = c->grip_count;
+    while (first < last) {
+        const PliIndex middle = first + (last - first) / 2;
+        const PliGrip *g = &c->grip[middle];
+        if (g->point == point && g->tool == tool) return g;
+        if (g->point < point || (g->point == point && g->tool < tool))
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return NULL;
+}
+
+void pli_contact_forget(PliContact *c) { c->grip_count = 0; }
+
+void pli_contact_book(PliContact *c)
+{
+    c->grip_count = 0;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        const PliPress *s = &c->press[i];
+        v3_madd(c->impulse + 3 * c->tool_of[i], -c->dt, s->force);
+        if (!(s->law[0] > 0.0)) continue;
+        PliGrip *g = &c->grip[c->grip_count++];
+        g->point = c->point[i], g->tool = c->tool_of[i], g->pressure = s->law[0];
+        v3_copy(g->friction, s->law + 1);
+    }
+}
+
+// ---- the start of a step -----------------------------------------------------------------------------------------------------------
+
+/// Distance now and the normal to take. A point that moves far against the tool goes its way until it touches or is as near as it
+/// gets: the normal of its start is of no use for a ball that flies by, and that of its end for one that flew through.
+static double foresee_gap(const PliTool *tool, const double p[3], const double u[3], double h, double n[3])
+{
+    const double now = pli_tool_distance(tool, 0.0, p, n), way = h * v3_norm(u);
+    if (now <= 0.0 || tool->shape == PLI_TOOL_PLANE || way <= FAST * tool->radius || now > way) return now;
+    enum { STEPS = 32 };
+    double at[3], s = 0.0, gap = now;
+    for (int k = 0; k < STEPS && gap > 1e-6 * tool->radius && s < 1.0; ++k) {
+        if (v3_dot(u, n) >= 0.0) break; // as near as it gets
+        s = fmin(1.0, s + gap / way);
+        v3_copy(at, p);
+        v3_madd(at, s * h, u); // the tool stays: u is against it
+        gap = pli_tool_distance(tool, 0.0, at, n);
+    }
+    return gap - s * h * v3_dot(u, n);
+}
+
+static void predict(PliContact *c, PliIndex i, const double *x, const double *v)
+{
+    const PliTool *tool = &c->tool[c->tool_of[i]];
+    PliPress *s = &c->press[i];
+    double p[3];
+    *s = (PliPress){ .is_constraint = tool->stiffness == 0.0, .share = 1.0 };
+    pli_contact_point(c, i, x, p);
+    pli_contact_velocity(c, i, v, s->start);
+    const double h = c->dt, gap = foresee_gap(tool, p, s->start, h, s->normal), rate = v3_dot(s->start, s->normal);
+    s->end = gap + h * rate;
+    if (s->is_constraint) {
+        s->end += fmax(0.0, -gap - h * RECOVERY * c->size);
+        s->stiffness = c->stiffer * (c->modulus * sqrt(c->area[i]) + 1.0 / (h * h * c->compliance[i]));
+    } else {
+        s->stiffness = tool->stiffness * c->area[i];
+    }
+    const PliGrip *g = pli_contact_grip(c, c->point[i], c->tool_of[i]);
+    if (g && s->is_constraint) s->pressure = g->pressure;
+    if (g && tool->friction > 0.0) {
+        v3_copy(s->friction, g->friction);
+        v3_madd(s->friction, -v3_dot(s->friction, s->normal), s->normal);
+    }
+}
+
+/// The force on a point whose velocity changes by `change` until the end of the step, as if it pressed and stuck.
+static void stick(const PliContact *c, PliIndex i, const double change[3], double *pressure, double friction[3])
+{
+    const PliPress *s = &c->press[i];
+    const double h = c->dt, across = v3_dot(change, s->normal);
+    *pressure = s->pressure - s->stiffness * (s->end + h * across);
+    friction[0] = friction[1] = friction[2] = 0.0;
+    if (!(c->tool[c->tool_of[i]].friction > 0.0)) return;
+    double slip[3];
+    v3_add(slip, s->start, change);
+    v3_madd(slip, -v3_dot(slip, s->normal), s->normal);
+    v3_copy(friction, s->friction);
+    v3_madd(friction, -h * s->stiffness, slip);
+}
+
+/// What of it the laws allow. @return the share of friction that is left
+static double allow(const PliContact *c, PliIndex i, double pressure, double friction[3], double *allowed)
+{
+    *allowed = fmax(0.0, pressure);
+    const double most = c->tool[c->tool_of[i]].friction * *allowed, size = v3_norm(friction);
+    const double share = size > most ? most / size : 1.0;
+    v3_scale(friction, share);
+    return share;
+}
+
+void pli_contact_predict(PliContact *c, const double *x, const double *v)
+{
+    static const double none[3] = { 0.0, 0.0, 0.0 };
+    c->stiffer = fmax(STIFFER, c->stiffer);
+    c->carried = 0.0, c->rounds = 0;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        PliPress *s = &c->press[i];
+        double pressure, friction[3], allowed;
+        predict(c, i, x, v);
+        stick(c, i, none, &pressure, friction);
+        s->is_pressing = pressure > 0.0;
+        s->share = allow(c, i, pressure, friction, &allowed);
+    }
+}
+
+// ---- the matrix and the load -------------------------------------------------------------------------------------------------------
+
+bool pli_contact_tether(const PliContact *c, PliIndex i, double matrix[6])
+{
+    const PliPress *s = &c->press[i];
+    if (!s->is_pressing || s->is_barred) return false;
+    const double *n = s->normal, h2 = c->dt * c->dt;
+    const double along = c->tool[c->tool_of[i]].friction > 0.0 ? h2 * s->share * s->stiffness : 0.0;
+    const double across = h2 * s->stiffness - along;
+    matrix[0] = along + across * n[0] * n[0], matrix[1] = along + across * n[1] * n[1],
+    matrix[2] = along + across * n[2] * n[2];
+    matrix[3] = across * n[1] * n[2], matrix[4] = across * n[0] * n[2], matrix[5] = across * n[0] * n[1];
+    return true;
+}
+
+void pli_contact_bar(PliContact *c, PliIndex i) { c->press[i].is_barred = true; }
+
+/// The force the tether stands for. @return whether there is one
+static bool apply(const PliContact *c, PliIndex i, const double change[3], double force[3])
+{
+    const PliPress *s = &c->press[i];
+    force[0] = force[1] = force[2] = 0.0;
+    if (!s->is_pressing || s->is_barred) return false;
+    double pressure, friction[3];
+    stick(c, i, change, &pressure, friction);
+    v3_madd(force, pressure, s->normal);
+    v3_madd(force, s->share, friction);
+    return true;
+}
+
+void pli_contact_add_pressing(const PliContact *c, double *f)
+{
+    static const double none[3] = { 0.0, 0.0, 0.0 };
+    for (PliIndex i = 0; i < c->count; ++i) {
+        double force[3];
+        if (!apply(c, i, none, force)) continue;
+        for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e)
+            v3_madd(f + 3 * (size_t)c->column[e], c->weight[e], force);
+    }
+}
+
+// ---- the end -----------------------------------------------------------------------------------------------------------------------
+
+typedef struct Balance {
+    double pressure; ///< N, all of it
+    double wrong;    ///< N, applied and not what the laws ask for
+    double carried;  ///< N, by tethers beyond multipliers
+} Balance;
+
+static void judge(PliContact *c, PliIndex i, const double *dv, Balance *sum)
+{
+    PliPress *s = &c->press[i];
+    double change[3] = { 0.0, 0.0, 0.0 }, normal, off[3];
+    for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e)
+        v3_madd(change, c->weight[e], dv + 3 * (size_t)c->column[e]);
+    (void)apply(c, i, change, s->force);
+    stick(c, i, change, &normal, s->law + 1);
+    s->next_share = allow(c, i, normal, s->law + 1, &s->law[0]);
+    const double pressed = v3_dot(s->force, s->normal);
+    v3_sub(off, s->law + 1, s->force);
+    v3_madd(off, pressed, s->normal);
+    sum->pressure += s->law[0];
+    sum->wrong += fabs(s->law[0] - pressed) + RUBBING * v3_norm(off);
+    if (!s->is_constraint) return;
+    sum->carried += fmax(0.0, fabs(s->law[0] - s->pressure) - RESOLUTION * c->size * s->stiffness);
+    if (s->next_share == 1.0 && s->law[0] > 0.0) sum->carried += RUBBING * v3_distance(s->law + 1, s->friction);
+}
+
+static void change_set(PliContact *c)
+{
+    for (PliIndex i = 0; i < c->count; ++i) {
+        PliPress *s = &c->press[i];
+        s->is_pressing = s->law[0] > 0.0;
+        s->share = s->next_share;
+    }
+    c->carried = 0.0;
+}
+
+static void update_multipliers(PliContact *c)
+{
+    for (PliIndex i = 0; i < c->count; ++i) {
+        PliPress *s = &c->press[i];
+        if (!s->is_constraint) continue;
+        s->pressure = s->law[0];
+        if (s->share == 1.0 && s->next_share == 1.0) v3_copy(s->friction, s->law + 1);
+    }
+}
+
+// A round leaves k / (k + t) of what tethers of stiffness t carry on a body of stiffness k: what it left tells how stiff they should be.
+static bool stiffen(PliContact *c, double left)
+{
+    if (left <= SLOW || c->stiffer >= STIFFEST) return false;
+    const double factor = fmin(fmin(10.0, 10.0 * left / fmax(0.1, 1.0 - left)), STIFFEST / c->stiffer);
+    c->stiffer *= factor;
+    for (PliIndex i = 0; i < c->count; ++i)
+        if (c->press[i].is_constraint) c->press[i].stiffness *= factor;
+    return true;
+}
+
+PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved)
+{
+    Balance sum = { 0 };
+    for (PliIndex i = 0; i < c->count; ++i)
+        if (!c->press[i].is_barred) judge(c, i, dv, &sum);
+    // points that outnumber what they hang on share their forces in many ways, and rounds may wander among them
+    const double most = TOLERANCE * pow(4.0 / 3.0, fmax(0.0, c->rounds++ - PATIENCE)) * sum.pressure;
+    if (sum.wrong > fmax(most, 0.1 * sum.carried)) {
+        change_set(c);
+        return PLI_SETTLE_MATRIX;
+    }
+    if (sum.carried <= most) return PLI_SETTLED;
+    update_multipliers(c);
+    const bool stiffened = solved && c->carried > 0.0 && stiffen(c, sum.carried / c->carried);
+    c->carried = stiffened ? 0.0 : sum.carried;
+    return stiffened ? PLI_SETTLE_MATRIX : PLI_SETTLE_LOAD;
+}

@@ -1,0 +1,36 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_MODEL_FILES_H
+#define PLI_MODEL_FILES_H
+
+// How a scene gives the files of one body to a model of any scheme.
+
+#include <pliant/registry.h>
+
+#include "mesher/make.h"
+#include "output/file.h"
+
+/// Files beside the scene: level_0.msh (coarsest) and so on, and surface.obj.
+typedef struct PliModelFiles {
+    int levels;
+    PliIndex base_points; ///< of the surface of the coarsest level
+    double width;         ///< m, longest side of the body
+    double coarse_size;   ///< m, sides of the coarsest level
+    double thin;          ///< m, what most of the body is at least as thick as
+} PliModelFiles;
+
+/// False: no memory.
+bool pli_model_files_find(const PliHost *host, const PliMesh *surface, const PliMade *made, PliModelFiles *files);
+/// The scheme is made from meshes of a body.
+bool pli_model_takes_files(const PliSchemeInfo *scheme);
+/// ` filename="..." ...`: attributes that give the files to a model, and the number of cells or points where the scheme's default does
+/// not fit this body. The skin is the surface, so that all schemes can be compared.
+void pli_model_attributes_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files);
+
+/// Writes the levels and surface.obj into a folder.
+PliStatus pli_model_files_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
+                                PliError *err);
+/// The same, and for every scheme NAME.scn, in which a body of it falls freely.
+PliStatus pli_free_scenes_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
+                                PliModelFiles *files, PliError *err);
+
+#endif
