@@ -151,12 +151,18 @@ static void order_by_rate(PliElasticForce *e, const PliCut *cut)
     double least = INFINITY;
     for (PliIndex i = 0; i < count; ++i) least = fmin(least, element_step(e, &tets, i, e->courant));
     memset(e->first, 0, sizeof e->first);
+    PliIndex slowest = 0;
     for (PliIndex i = 0; i < count; ++i) {
-        const double ratio = element_step(e, &tets, i, e->courant) / least;
+        const double h = element_step(e, &tets, i, e->courant);
         PliIndex g = 0;
-        while (g + 1 < RATES && ratio >= (double)(2 << g)) ++g;
+        while (g + 1 < RATES && h >= least * (double)(2 << g)) ++g;
         e->rate[i] = g;
-        e->first[g + 1]++;
+        if (isfinite(h) && g > slowest) slowest = g;
+    }
+    for (PliIndex i = 0; i < count;
+         ++i) { // one between fixed points has no step of its own: it asks for no slower rate
+        if (e->rate[i] > slowest) e->rate[i] = slowest;
+        e->first[e->rate[i] + 1]++;
     }
     PliIndex next[RATES + 1] = { 0 };
     for (int g = 1; g <= RATES; ++g) {
