@@ -55,9 +55,9 @@ typedef struct PliCompareDef {
     int instant_count;
     void (*progress)(double part, const char *text, void *user); ///< part of all runs done, 0 .. 1; NULL: silent
     void *progress_user;
-    const char *cache;    ///< folder in which the run of the reference is kept; NULL: it runs every time
-    PliKey reference_key; ///< of all that decides what the reference does and how long it takes, but for what is above
-    uint64_t cache_bytes; ///< most that is kept there; default 512 MiB
+    const char *cache;     ///< folder in which the run of the reference is kept; NULL: it runs every time
+    PliKey reference_key;  ///< of all that decides what the reference does and how long it takes, but for what is above
+    uint64_t cache_bytes;  ///< most that is kept there; default 512 MiB
     bool (*stopped)(void); ///< somebody wants it to end: it is refused then; NULL: nobody
 } PliCompareDef;
 PliCompareDef pli_compare_default(void);

@@ -502,10 +502,15 @@ TEST(Frames, WhatLeansOnFrictionFallsAsleep)
     slope.position[0] = 0.0;
     slope.friction = 0.8;
     ASSERT_EQ(PLI_OK, pli_body_set_tools(b.get(), &slope, 1, nullptr));
-    for (int k = 0; k < 500; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
-    EXPECT_EQ(pli_frames_info(b.get()).active, 1u);
+    for (int k = 0; k < 400; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    // what friction leaves open, 2 % of the pressure, wakes it now and then: it looks, and falls asleep again
     const Vec before = s.x;
-    for (int k = 0; k < 20; ++k) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    int asleep = 0;
+    for (int k = 0; k < 600; ++k) {
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        asleep += pli_frames_info(b.get()).active == 1;
+    }
+    EXPECT_GT(asleep, 450);
     EXPECT_LT(distance(before, s.x), 1e-4);
     slope.friction = 0.0; // and without it slides
     ASSERT_EQ(PLI_OK, pli_body_set_tools(b.get(), &slope, 1, nullptr));
