@@ -10,7 +10,7 @@ typedef double V4 __attribute__((vector_size(32), may_alias));
 
 enum { SIDE = 48 }; ///< unknowns of the widest panel
 
-static inline double add_up(V4 a) { return (a[0] + a[1]) + (a[2] + a[3]); }
+static inline double add_up(const V4 *a) { return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]); }
 
 /// c[i][j] = sum_k a[i][k] b[j][k], rows and columns in threes, `length` a multiple of four. Twelve rows of a stay near while a few of b
 /// pass by.
@@ -34,9 +34,9 @@ PLI_WIDE static void multiply(const double *a, const double *b, double *c, size_
                     s20 += x2 * y0, s21 += x2 * y1, s22 += x2 * y2;
                 }
                 double *o = c + i * columns + j;
-                o[0] = add_up(s00), o[1] = add_up(s01), o[2] = add_up(s02), o += columns;
-                o[0] = add_up(s10), o[1] = add_up(s11), o[2] = add_up(s12), o += columns;
-                o[0] = add_up(s20), o[1] = add_up(s21), o[2] = add_up(s22);
+                o[0] = add_up(&s00), o[1] = add_up(&s01), o[2] = add_up(&s02), o += columns;
+                o[0] = add_up(&s10), o[1] = add_up(&s11), o[2] = add_up(&s12), o += columns;
+                o[0] = add_up(&s20), o[1] = add_up(&s21), o[2] = add_up(&s22);
             }
         }
     }
@@ -56,9 +56,9 @@ PLI_WIDE static void divide_rows(double *x, size_t rows, size_t width, size_t st
                 const V4 y = *(const V4 *)(l + k);
                 s0 += *(const V4 *)(x0 + k) * y, s1 += *(const V4 *)(x1 + k) * y, s2 += *(const V4 *)(x2 + k) * y;
             }
-            x0[j] = (x0[j] - add_up(s0)) * inverse[j];
-            x1[j] = (x1[j] - add_up(s1)) * inverse[j];
-            x2[j] = (x2[j] - add_up(s2)) * inverse[j];
+            x0[j] = (x0[j] - add_up(&s0)) * inverse[j];
+            x1[j] = (x1[j] - add_up(&s1)) * inverse[j];
+            x2[j] = (x2[j] - add_up(&s2)) * inverse[j];
         }
     }
 }
@@ -183,7 +183,7 @@ PLI_WIDE static void forward(const PliFactor *f, double *y)
             for (size_t c = 0; c < 3; ++c, a += stride) {
                 V4 sum = { 0 };
                 for (size_t k = 0; k < stride; k += 4) sum += *(const V4 *)(a + k) * *(const V4 *)(x + k);
-                y[3 * (size_t)f->row[p->row_first + r] + c] -= add_up(sum);
+                y[3 * (size_t)f->row[p->row_first + r] + c] -= add_up(&sum);
             }
     }
 }
