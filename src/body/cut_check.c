@@ -49,7 +49,9 @@ static bool active_are_valid(const PliCut *c, const PliSchemeStatic *st, PliErro
         CHECK(c->active[i] < st->dof_count, "coefficient %u is active, there are %u", c->active[i], st->dof_count);
         CHECK(i == 0 || c->active[i - 1] < c->active[i], "active coefficients %u and %u are out of order",
               c->active[i - (i > 0)], c->active[i]);
-        CHECK(c->mass[i] > 0.0 && isfinite(c->mass[i]), "coefficient %u weighs %g kg", c->active[i], c->mass[i]);
+        const bool moved = c->driven && c->driven[i]; // by the scheme: it needs no mass
+        CHECK((c->mass[i] > 0.0 || (moved && c->mass[i] == 0.0)) && isfinite(c->mass[i]), "coefficient %u weighs %g kg",
+              c->active[i], c->mass[i]);
     }
     return true;
 }

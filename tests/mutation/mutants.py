@@ -63,7 +63,7 @@ MUTANTS = (
      ("tetlod: affine state, paper coupling",)),
     ("forces on followers are lost", "src/solver/system.c", "if (s->one_way) return;", "if (s->one_way || s->slave_count) return;",
      ("tetlod: linear momentum", "tetlod: energy drift, mixed levels")),
-    ("events hand no momentum over", "src/scheme/tetlod/handover.c", "if (!(fixed && fixed[c])) v3_madd(v + 3 * (size_t)c, 1.0 / mass[c], d);", "(void)fixed, (void)mass, (void)v;",
+    ("events hand no momentum over", "src/adapt/handover.c", "if (!(fixed && fixed[c])) v3_madd(v + 3 * (size_t)c, 1.0 / mass[c], d);", "(void)fixed, (void)mass, (void)v;",
      ("tetlod: linear momentum",)),
     ("rest gradients are off", "src/kernel/tet.c", "memcpy(rest[t].grad, inverse, sizeof inverse);", "memcpy(rest[t].grad, inverse, sizeof inverse), rest[t].grad[0] *= 1.01;",
      ("fem: affine patch, stvk", "fem: affine patch, neohookean")),
