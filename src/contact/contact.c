@@ -105,18 +105,24 @@ void pli_contact_point(const PliContact *c, PliIndex i, const double *x, double 
     for (PliIndex k = c->first[i]; k < c->first[i + 1]; ++k) v3_madd(p, c->weight[k], x + 3 * (size_t)c->column[k]);
 }
 
+/// Of a point's weights, the part on coefficients that move, below which it counts as fixed. What pushes a point by d moves the
+/// coefficients it follows by up to d over that part: a point that follows one by rounding only sent it off at 1e15 m/s.
+static const double LEAST_FREE = 0.05;
+
 bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *column, const double *weight,
                      PliIndex entries, const double offset[3], double area, const double *x)
 {
     const PliIndex i = c->count, at = c->first[i];
     if (i == c->capacity || at + entries > c->entry_capacity) return false;
-    double compliance = 0.0;
+    double compliance = 0.0, all = 0.0, free = 0.0;
     for (PliIndex k = 0; k < entries; ++k) {
         c->column[at + k] = column[k];
         c->weight[at + k] = weight[k];
         compliance += weight[k] * weight[k] * c->inv_mass[column[k]];
+        all += fabs(weight[k]);
+        if (c->inv_mass[column[k]] > 0.0) free += fabs(weight[k]);
     }
-    if (compliance == 0.0) return true; // hangs on fixed coefficients only: nothing can move it
+    if (!(free > LEAST_FREE * all)) return true; // hangs on fixed coefficients: nothing can move it
     c->point[i] = point;
     c->tool_of[i] = (uint8_t)tool;
     c->compliance[i] = compliance;
