@@ -71,8 +71,8 @@ const PliAttributeGroup pli_body_attributes = PLI_GROUP(body_rows);
 
 static const PliAttribute criterion_rows[] = {
     { "criterion", PLI_OPTION, .running = true,
-      .options = "strainJump force contact camera region velocity displacement", FIELD(PliBodyDef, criterion.kind),
-      .help = "what makes a region refine" },
+      .options = "strainJump force contact camera region velocity displacement recovered",
+      FIELD(PliBodyDef, criterion.kind), .help = "what makes a region refine" },
     { "threshold", PLI_REAL, .running = true, .slide = { 0.01, 100.0, false }, FIELD(PliBodyDef, criterion.threshold),
       .help = "criterion value at which a region refines" },
     { "coarsen", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.coarsen),

@@ -42,13 +42,15 @@ typedef enum PliLinearSolver {
 
 /// What makes a region refine, on any scheme. Scores are relative: above 1 asks for more, below `coarsen` allows less.
 typedef enum PliCriterionKind {
-    PLI_BY_STRAIN_JUMP, ///< dimensionless, default
-    PLI_BY_FORCE,       ///< the paper's gamma = |f| h^2 / (mu V)
-    PLI_BY_CONTACT,     ///< distance to the nearest tool only
-    PLI_BY_CAMERA,      ///< distance to `point`
-    PLI_BY_REGION,      ///< inside the sphere `point`, `radius`
-    PLI_BY_VELOCITY,    ///< frames: kinetic energy of the difference
-    PLI_BY_DISPLACEMENT ///< springs: distance from where a rigid body would be, over the size of the body
+    PLI_BY_STRAIN_JUMP,  ///< dimensionless, default
+    PLI_BY_FORCE,        ///< the paper's gamma = |f| h^2 / (mu V)
+    PLI_BY_CONTACT,      ///< distance to the nearest tool only
+    PLI_BY_CAMERA,       ///< distance to `point`
+    PLI_BY_REGION,       ///< inside the sphere `point`, `radius`
+    PLI_BY_VELOCITY,     ///< frames: kinetic energy of the difference
+    PLI_BY_DISPLACEMENT, ///< springs: distance from where a rigid body would be, over the size of the body
+    /// tetlod: deformation gradients around a node against the one recovered there, RMS over the volume of the whole body; dimensionless
+    PLI_BY_RECOVERED
 } PliCriterionKind;
 
 typedef struct PliCriterionDef {

@@ -72,6 +72,8 @@ const Row rows[] = {
       "filename='' position='0 0 0  0.1 0 0  0 0.1 0  0 0 0.1  0.1 0.1 0.1' tetrahedra='0 1 2 3 1 2 3 4'" },
 
     { "tetlod", "filenames", "coarse.msh fine.msh", ACTS, "filenames='coarse.msh'" },
+    { "tetlod", "criterion", "region", RUNNING, "point='0 0 0' radius='0.06'" },
+    { "tetlod", "criterion", "recovered", RUNNING, "" },
     { "tetlod", "levels", "@../coarse @../fine", SAME, "" },
     { "tetlod", "coupling", "paper", ACTS, "" },
     { "tetlod", "ramp", "1", ACTS, "" },

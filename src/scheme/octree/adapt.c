@@ -104,7 +104,8 @@ static double score_of(PliOctree *s, const PliBody *body, PliIndex cell, const d
     case PLI_BY_CAMERA: score = pli_score_camera(c, p, size); break;
     case PLI_BY_REGION: score = pli_score_region(c, p); break;
     case PLI_BY_CONTACT:
-    case PLI_BY_DISPLACEMENT: break; // tools are looked at below; displacement is refused at creation
+    case PLI_BY_DISPLACEMENT:
+    case PLI_BY_RECOVERED: break; // tools are looked at below; these two are refused at creation
     case PLI_BY_FORCE: score = force_on(s, cell) / (s->op.lame.mu * size * size * c->threshold); break;
     }
     if (c->kind == PLI_BY_CAMERA || c->kind == PLI_BY_REGION) return score;

@@ -23,13 +23,14 @@ static const double *gradient(PliTetLod *t, double *x, PliIndex tet)
     return F;
 }
 
-/// Largest difference between the gradients around a node and their mean: how far the field is from linear there. Unlike the
-/// paper's force criterion it does not vanish at equilibrium, and a rigid motion does not change it.
-static double strain_jump(PliTetLod *t, double *x, PliIndex node)
+/// How far the field is from linear around a node: the gradients there against their mean, which is the gradient recovered at the
+/// node. Unlike the paper's force criterion it does not vanish at equilibrium, and a rigid motion does not change it. By the strain
+/// jump the largest difference counts; otherwise all do with the volume they stand for, as a share of the whole body.
+static double unevenness(PliTetLod *t, double *x, PliIndex node, bool by_jump)
 {
     const PliLevels *h = t->h;
     const PliIndex first = h->star_first[node], last = h->star_first[node + 1];
-    double mean[9] = { 0.0 }, most = 0.0;
+    double mean[9] = { 0.0 }, weight = 0.0, most = 0.0, total = 0.0;
     for (PliIndex k = first; k < last; ++k) { // they lie far apart in memory
         __builtin_prefetch(&t->rest[h->star[k]]);
         __builtin_prefetch((const char *)&t->rest[h->star[k]] + 64);
@@ -37,16 +38,19 @@ static double strain_jump(PliTetLod *t, double *x, PliIndex node)
     }
     for (PliIndex k = first; k < last; ++k) {
         const double *F = gradient(t, x, h->star[k]);
-        for (int i = 0; i < 9; ++i) mean[i] += F[i];
+        const double w = by_jump ? 1.0 : h->tet_volume[h->star[k]];
+        for (int i = 0; i < 9; ++i) mean[i] += w * F[i];
+        weight += w;
     }
-    for (int i = 0; i < 9; ++i) mean[i] /= (double)(last - first);
+    for (int i = 0; i < 9; ++i) mean[i] /= weight;
     for (PliIndex k = first; k < last; ++k) {
         const double *F = gradient(t, x, h->star[k]);
         double sum = 0.0;
         for (int i = 0; i < 9; ++i) sum += (F[i] - mean[i]) * (F[i] - mean[i]);
         most = fmax(most, sum);
+        total += h->tet_volume[h->star[k]] * sum;
     }
-    return sqrt(most);
+    return sqrt(by_jump ? most : total / (4.0 * h->volume)); // an element is around four nodes
 }
 
 typedef struct Judge {
@@ -104,12 +108,13 @@ static uint32_t rest_after(double score, bool active)
     return score > 1.2 ? 8 : score > 0.7 ? 4 : 2;
 }
 
-/// The strain jump is the expensive score: kept for a few decisions where it does not matter now. (Contact is never kept.)
-static double jump_score(const Judge *j, PliIndex node)
+/// The expensive score: kept for a few decisions where it does not matter now. (Contact is never kept.)
+static double uneven_score(const Judge *j, PliIndex node)
 {
     PliTetLod *t = j->t;
     if (t->criterion.decision >= t->look_again[node]) {
-        const double score = strain_jump(t, j->x, node) / j->def->criterion.threshold;
+        const PliCriterionDef *c = &j->def->criterion;
+        const double score = unevenness(t, j->x, node, c->kind == PLI_BY_STRAIN_JUMP) / c->threshold;
         t->last_score[node] = (float)score;
         t->look_again[node] = t->criterion.decision + rest_after(score, t->set->state[node] == PLI_ACTIVE);
     }
@@ -121,7 +126,8 @@ static double score_of(const Judge *j, PliIndex node)
     const PliCriterionDef *c = &j->def->criterion;
     double score = 0.0;
     switch (c->kind) {
-    case PLI_BY_STRAIN_JUMP: score = jump_score(j, node); break;
+    case PLI_BY_STRAIN_JUMP:
+    case PLI_BY_RECOVERED: score = uneven_score(j, node); break;
     case PLI_BY_FORCE: score = force_score(j, node); break;
     case PLI_BY_CAMERA: return pli_score_camera(c, position(j->t, j->x, node), j->t->h->size[node]);
     case PLI_BY_REGION: return pli_score_region(c, position(j->t, j->x, node));

@@ -171,7 +171,7 @@ static const PliSchemeOps tetlod_ops = {
     .transfer_rows = tetlod_rows,
     .announces = true,
     .criteria = 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA |
-                1u << PLI_BY_REGION,
+                1u << PLI_BY_REGION | 1u << PLI_BY_RECOVERED,
     .locate = tetlod_locate,
     .is_valid = tetlod_is_valid,
 };

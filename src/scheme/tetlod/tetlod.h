@@ -44,7 +44,7 @@ typedef struct PliTetLod {
     double *old_x, *old_v; ///< per node, values before the event where rows change
     double *new_x;         ///< per node, memo of the present positions
     uint32_t *position_stamp, *gradient_stamp, *seen_stamp, stamp, judgement, seen;
-    float *last_score;    ///< strain jump against its threshold, when it was last worked out ...
+    float *last_score;    ///< strain jump or recovered gradient against its threshold, when it was last worked out ...
     uint32_t *placed;     ///< decision in which a fixed node became live
     uint32_t *look_again; ///< ... and the decision at which it is next
     double *gradient;     ///< [tet_count, 9], memo of deformation gradients

@@ -579,6 +579,57 @@ TEST(TetLod, EveryCriterionRefinesWhereItSays)
     EXPECT_GT(pli_body_stats(b.get()).refined, 0u);
 }
 
+/// Value of the recovered gradient at a node of level 0, in a state nothing refines in.
+double recovered(const Levels &l, PliIndex node, const std::function<void(State &, const PliLevels &)> &deform)
+{
+    PliTetLodDef d = tetlod_def(l);
+    d.base.criterion.kind = PLI_BY_RECOVERED;
+    d.base.criterion.threshold = 1.0;
+    Body b = make(d);
+    State s(b.get());
+    deform(s, *inside(b)->h);
+    pli_body_adapt(b.get(), &s.view, 0.01);
+    EXPECT_EQ(pli_body_stats(b.get()).refined, 0u);
+    return inside(b)->last_score[node];
+}
+
+TEST(TetLod, RecoveredGradientSeesWhatIsNotAffine)
+{
+    Levels l({ 3, 6 });
+    const PliIndex node = 21; // inside: 1 1 1 of 4 x 4 x 4
+    const auto affine = [](State &s, const PliLevels &) {
+        for (size_t i = 0; i < s.x.size(); i += 3) {
+            const double x = s.x[i], y = s.x[i + 1];
+            s.x[i] = 1.3 * x - 0.4 * y + 2.0, s.x[i + 1] = 0.5 * x + 0.9 * y;
+        }
+    };
+    EXPECT_LT(recovered(l, node, affine), 1e-12);
+
+    // a hat of height d around one node inside: gradients d / altitude, whose mean over the volume is zero
+    double expected = 0.0;
+    for (double height : { 0.01, 0.03 }) {
+        const double got = recovered(l, node, [&](State &s, const PliLevels &h) {
+            ASSERT_FALSE(h.on_surface[node]);
+            double sum = 0.0;
+            for (PliIndex k = h.star_first[node]; k < h.star_first[node + 1]; ++k) {
+                const PliIndex *corner = h.tets + 4 * (size_t)h.star[k];
+                const double *p[3];
+                int count = 0;
+                for (int c = 0; c < 4; ++c)
+                    if (corner[c] != node) p[count++] = h.x + 3 * (size_t)corner[c];
+                double a[3], c[3];
+                for (int i = 0; i < 3; ++i) a[i] = p[1][i] - p[0][i], c[i] = p[2][i] - p[0][i];
+                const double n[3] = { a[1] * c[2] - a[2] * c[1], a[2] * c[0] - a[0] * c[2], a[0] * c[1] - a[1] * c[0] };
+                const double area = 0.5 * std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+                sum += area * area / (9.0 * h.tet_volume[h.star[k]]); // V / altitude^2
+            }
+            expected = height * std::sqrt(sum / (4.0 * h.volume));
+            s.x[3 * (size_t)node + 1] += height;
+        });
+        EXPECT_NEAR(got, expected, 1e-6 * expected) << height;
+    }
+}
+
 TEST(TetLod, SmallestSizeAndMostActiveAreRespected)
 {
     Levels l({ 3, 6, 12 });
