@@ -1,4 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cli/command.h"
+
 #include "support/fixture.h"
 
 #include <sys/wait.h>
@@ -14,26 +16,17 @@ extern "C" {
 #include "output/table.h"
 }
 
+using pliant_test::command_path;
+using pliant_test::Output;
+using pliant_test::run_shell;
+
 namespace
 {
-
-struct Output {
-    int code;
-    std::string text;
-};
 
 /// Runs the built command through the shell; what it prints on stderr is dropped unless `tail` redirects it.
 Output run(const std::string &args, const std::string &tail = "2>/dev/null")
 {
-    Output o{ -1, "" };
-    FILE *pipe = popen((PLIANT_BINARY_DIR "/bin/pliant " + args + " " + tail).c_str(), "r");
-    if (!pipe) return o;
-    char part[4096];
-    size_t n;
-    while ((n = fread(part, 1, sizeof part, pipe)) > 0) o.text.append(part, n);
-    const int status = pclose(pipe);
-    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return o;
+    return run_shell(command_path + args + " " + tail);
 }
 
 std::string scratch_path(const char *name)

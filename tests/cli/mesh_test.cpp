@@ -1,5 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // pliant mesh, as a user runs it. Every scheme must run on what it wrote.
+#include "cli/command.h"
+
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -20,25 +22,16 @@ extern "C" {
 #include "mesher/gmsh.h"
 }
 
+using pliant_test::command_path;
+using pliant_test::Output;
+using pliant_test::run_shell;
+
 namespace
 {
 
-struct Output {
-    int code;
-    std::string text;
-};
-
 Output run(const std::string &before, const std::string &args)
 {
-    Output o{ -1, "" };
-    FILE *pipe = popen((before + " " PLIANT_BINARY_DIR "/bin/pliant " + args + " 2>&1").c_str(), "r");
-    if (!pipe) return o;
-    char part[4096];
-    size_t n;
-    while ((n = fread(part, 1, sizeof part, pipe)) > 0) o.text.append(part, n);
-    const int status = pclose(pipe);
-    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return o;
+    return run_shell(before + " " + command_path + args + " 2>&1");
 }
 
 std::string real_gmsh()

@@ -1,5 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // pliant new: regions by name, and scenes that run as they were written.
+#include "cli/command.h"
+
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -21,26 +23,14 @@ extern "C" {
 #include "mesher/gmsh.h"
 }
 
+using pliant_test::command_path;
+using pliant_test::Output;
+using pliant_test::run_shell;
+
 namespace
 {
 
-struct Output {
-    int code;
-    std::string text;
-};
-
-Output run(const std::string &args)
-{
-    Output o{ -1, "" };
-    FILE *pipe = popen((PLIANT_BINARY_DIR "/bin/pliant " + args + " 2>&1").c_str(), "r");
-    if (!pipe) return o;
-    char part[4096];
-    size_t n;
-    while ((n = fread(part, 1, sizeof part, pipe)) > 0) o.text.append(part, n);
-    const int status = pclose(pipe);
-    o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return o;
-}
+Output run(const std::string &args) { return run_shell(command_path + args + " 2>&1"); }
 
 std::string slurp(const std::string &path)
 {
