@@ -102,7 +102,7 @@ typedef enum PliCoupling { PLI_VARIATIONAL, PLI_PAPER } PliCoupling;
 /// Debunne 2001: tetrahedral levels of detail.
 typedef struct PliTetLodDef {
     PliBodyDef base;
-    const PliMesh *const *levels; ///< coarse to fine, copied
+    const PliMesh *const *levels; ///< coarse to fine, copied; points no tetrahedron has are left out
     int level_count;              ///< 1 .. 8
     PliCoupling coupling;
     int ramp;            ///< rings over which element weights fade at a level switch, default 0
