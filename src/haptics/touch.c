@@ -26,8 +26,9 @@ struct PliTouch {
     PliHost host;
     PliBody *body;
     PliIndex dof_count, skin_count;
-    double size; ///< m, of the body
-    double *skin, *gap;
+    double size;                            ///< m, of the body
+    double *skin, *share;                   ///< per skin point: where it is, and how much of a touch it carries
+    double *area;                           ///< m2, at rest
     double *f, *u, *r, *z, *p, *q, *v_last; ///< dof_count Vec3 each
     uint64_t revision;
     bool begun;
@@ -43,6 +44,27 @@ static double size_of(const double *x, PliIndex count)
             high[c] = fmax(high[c], x[3 * (size_t)i + c]);
         }
     return v3_distance(low, high);
+}
+
+/// A third of the triangles around each point; of points without any the smallest, so that they count at all.
+static void find_areas(PliTouch *t)
+{
+    PliIndex count;
+    const PliIndex *tri = pli_body_skin_tris(t->body, &count);
+    double least = INFINITY;
+    for (PliIndex k = 0; k < count; ++k) {
+        const double *a = t->skin + 3 * (size_t)tri[3 * k], *b = t->skin + 3 * (size_t)tri[3 * k + 1],
+                     *c = t->skin + 3 * (size_t)tri[3 * k + 2];
+        double u[3], w[3], n[3];
+        v3_sub(u, b, a);
+        v3_sub(w, c, a);
+        v3_cross(n, u, w);
+        for (int i = 0; i < 3; ++i) t->area[tri[3 * k + i]] += v3_norm(n) / 6.0;
+    }
+    for (PliIndex i = 0; i < t->skin_count; ++i)
+        if (t->area[i] > 0.0) least = fmin(least, t->area[i]);
+    for (PliIndex i = 0; i < t->skin_count; ++i)
+        if (!(t->area[i] > 0.0)) t->area[i] = isfinite(least) ? least : 1.0;
 }
 
 PliTouch *pli_touch_create(const PliHost *host, PliBody *body, PliError *err)
@@ -61,14 +83,16 @@ PliTouch *pli_touch_create(const PliHost *host, PliBody *body, PliError *err)
     bool good = true;
     for (size_t i = 0; i < sizeof array / sizeof *array; ++i) good = (*array[i] = PLI_NEW(host, n, double)) && good;
     t->skin = PLI_NEW(host, 3 * (size_t)t->skin_count, double);
-    t->gap = PLI_NEW(host, t->skin_count, double);
+    t->area = PLI_NEW(host, t->skin_count, double);
+    t->share = PLI_NEW(host, t->skin_count, double);
     if (t->skin_count == 0) {
         pli_refuse(err, PLI_BAD_ARGUMENT, "a body without a skin cannot be touched");
-    } else if (!good || !t->skin || !t->gap) {
+    } else if (!good || !t->skin || !t->share || !t->area) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the touch of a body of %u coefficients", t->dof_count);
     } else {
         pli_body_skin_positions(body, pli_body_rest(body), t->skin);
         t->size = size_of(t->skin, t->skin_count);
+        find_areas(t);
         return t;
     }
     pli_touch_destroy(t);
@@ -83,7 +107,8 @@ void pli_touch_destroy(PliTouch *t)
     double *const array[] = { t->f, t->u, t->r, t->z, t->p, t->q, t->v_last };
     for (size_t i = 0; i < sizeof array / sizeof *array; ++i) PLI_FREE(&host, array[i], n);
     PLI_FREE(&host, t->skin, 3 * (size_t)t->skin_count);
-    PLI_FREE(&host, t->gap, t->skin_count);
+    PLI_FREE(&host, t->share, t->skin_count);
+    PLI_FREE(&host, t->area, t->skin_count);
     PLI_FREE(&host, t, 1);
 }
 
@@ -98,21 +123,21 @@ static double dot(const double *a, const double *b, size_t n)
 
 // ---- where the tool touches ----------------------------------------------------------------------------------------------------
 
-/// Gaps of all points. @return the smallest, and the mean direction out of the body there
+/// Gaps of all points, and shares of those near the smallest. @return the smallest, and the mean direction out of the body there
 static double look_around(PliTouch *t, const PliTool *tool, double near, double normal[3])
 {
     double least = INFINITY, n[3];
     for (PliIndex i = 0; i < t->skin_count; ++i) {
-        t->gap[i] = pli_tool_distance(tool, 0.0, t->skin + 3 * (size_t)i, n);
-        least = fmin(least, t->gap[i]);
+        t->share[i] = pli_tool_distance(tool, 0.0, t->skin + 3 * (size_t)i, n);
+        least = fmin(least, t->share[i]);
     }
     normal[0] = normal[1] = normal[2] = 0.0;
     for (PliIndex i = 0; i < t->skin_count; ++i) {
-        const double share = 1.0 - (t->gap[i] - least) / near;
-        t->gap[i] = share > 0.0 ? share * share : 0.0; // from here on: how much the point counts
-        if (t->gap[i] == 0.0) continue;
+        const double close = 1.0 - (t->share[i] - least) / near;
+        t->share[i] = close > 0.0 ? close * close * t->area[i] : 0.0;
+        if (t->share[i] == 0.0) continue;
         (void)pli_tool_distance(tool, 0.0, t->skin + 3 * (size_t)i, n);
-        v3_madd(normal, -t->gap[i], n);
+        v3_madd(normal, -t->share[i], n);
     }
     return least;
 }
@@ -122,11 +147,11 @@ static void unit_force(PliTouch *t, const double normal[3])
     const PliRows rows = pli_body_skin_rows(t->body);
     double all = 0.0;
     memset(t->f, 0, 3 * (size_t)t->dof_count * sizeof *t->f);
-    for (PliIndex i = 0; i < t->skin_count; ++i) all += t->gap[i];
+    for (PliIndex i = 0; i < t->skin_count; ++i) all += t->share[i];
     for (PliIndex i = 0; i < t->skin_count; ++i) {
-        if (t->gap[i] == 0.0) continue;
+        if (t->share[i] == 0.0) continue;
         for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k)
-            v3_madd(t->f + 3 * (size_t)rows.column[k], t->gap[i] / all * rows.weight[k], normal);
+            v3_madd(t->f + 3 * (size_t)rows.column[k], t->share[i] / all * rows.weight[k], normal);
     }
     pli_body_project(t->body, t->f);
 }
@@ -141,6 +166,26 @@ static void apply(PliTouch *t, double dt, const double *d, double *out)
     pli_body_project(t->body, out);
 }
 
+/// z = r over the mass, the preconditioner; coefficients without mass, which the scheme moves, take what is usual.
+static void over_mass(PliTouch *t)
+{
+    const size_t n = 3 * (size_t)t->dof_count;
+    double light = 0.0, heavy = 0.0;
+    pli_body_acceleration(t->body, t->r, t->z);
+    for (size_t i = 0; i < n; ++i)
+        if (isfinite(t->z[i])) light += fabs(t->z[i]), heavy += fabs(t->r[i]);
+    for (size_t i = 0; i < n; ++i)
+        if (!isfinite(t->z[i])) t->z[i] = heavy > 0.0 ? t->r[i] * light / heavy : 0.0;
+    pli_body_project(t->body, t->z);
+}
+
+/// m/N, a flat punch a third as wide as the tool on a half-space: when the body does not tell.
+static double guess(const PliTouch *t, double width)
+{
+    const PliMaterial *m = &pli_body_def(t->body)->material;
+    return (1.0 - m->poisson * m->poisson) / (2.0 * m->young * width / 3.0);
+}
+
 /// Makes u better for A u = f, from what it is. @return a compliance not above that of the body, 0: none was found
 static double give_way(PliTouch *t, double dt)
 {
@@ -150,8 +195,7 @@ static double give_way(PliTouch *t, double dt)
     for (size_t i = 0; i < n; ++i) t->r[i] = t->f[i] - t->q[i];
     double rz = 0.0;
     for (int k = 0; k < ROUNDS; ++k) {
-        pli_body_acceleration(t->body, t->r, t->z);
-        pli_body_project(t->body, t->z);
+        over_mass(t);
         const double next = dot(t->r, t->z, n);
         if (!(next > 0.0)) break;
         for (size_t i = 0; i < n; ++i) t->p[i] = t->z[i] + (k ? next / rz : 0.0) * t->p[i];
@@ -209,13 +253,13 @@ void pli_touch_model(PliTouch *t, const double *x, const double *v, const PliToo
             v3_scale(normal, 1.0 / size);
             unit_force(t, normal);
             pli_body_add_force(t->body, x, NULL, t->z); // the tangent at x
-            const double compliance = give_way(t, dt);
+            const double found = give_way(t, dt), compliance = found > 0.0 ? found : guess(t, width);
             PliHapticPlane *plane = &model->plane[0];
             *plane = (PliHapticPlane){ .compliance = compliance, .present = true };
             v3_copy(plane->normal, normal);
             const double pressed = fmax(0.0, v3_dot(tool->force, normal) + (force > 0.0 ? inertia(t, v, dt) : 0.0));
             plane->offset = v3_dot(normal, now.position) + (force > 0.0 ? compliance * pressed : -fmax(0.0, gap));
-            t->stiffness = compliance > 0.0 ? 1.0 / compliance : 0.0;
+            t->stiffness = 1.0 / compliance;
         }
     }
     memcpy(t->v_last, v, n * sizeof *v);
