@@ -237,7 +237,7 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
     static const int pair[3][3] = { { -1, 2, 1 }, { 2, -1, 0 }, { 1, 0, -1 } },
                      diag[3][3] = { { 0, 5, 4 }, { 5, 1, 3 }, { 4, 3, 2 } };
     static const int row[PAIRS] = { 0, 1, 2, 1, 2, 2 }, column[PAIRS] = { 0, 1, 2, 0, 0, 1 },
-                     to[PAIRS] = { 1, 2, 3, 7, 8, 9 };
+                     to[PAIRS] = { -1, -1, -1, 3, 4, 5 }; // the first three only add to those of corner 0
     const PliTangentPack *t = &e->tangent[pack];
     for (int lane = 0; lane < PACK; lane += PLI_LANES) {
         W u[9], g[9], d[6], same[3], swap[3], K[PAIRS][9];
@@ -259,7 +259,7 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j) {
                     K[n][3 * i + j] = T[3 * i] * u[3 * j] + T[3 * i + 1] * u[3 * j + 1] + T[3 * i + 2] * u[3 * j + 2];
-                    w_store(&out[to[n]][3 * i + j][lane], K[n][3 * i + j]);
+                    if (to[n] >= 0) w_store(&out[to[n]][3 * i + j][lane], K[n][3 * i + j]);
                 }
         }
         for (int i = 0; i < 3; ++i)
@@ -267,10 +267,9 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
                 const int s = 3 * i + j, m = 3 * j + i; // m: of the mirrored block
                 const W k1 = 0.0 - (K[0][s] + K[3][m] + K[4][m]), k2 = 0.0 - (K[3][s] + K[1][s] + K[5][m]),
                         k3 = 0.0 - (K[4][s] + K[5][s] + K[2][s]);
-                w_store(&out[4][s][lane], k1);
-                w_store(&out[5][s][lane], k2);
-                w_store(&out[6][s][lane], k3);
-                w_store(&out[0][s][lane], 0.0 - (k1 + k2 + k3));
+                w_store(&out[0][s][lane], k1);
+                w_store(&out[1][s][lane], k2);
+                w_store(&out[2][s][lane], k3);
             }
     }
 }
