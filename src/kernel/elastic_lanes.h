@@ -586,6 +586,36 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
     }
 }
 
+// ---- a law by itself -----------------------------------------------------------------------------------------------------
+
+W_INLINE void stress_loop(PliLaw law, const PliLame *m, const double F_all[9][PACK], double P_all[9][PACK])
+{
+    enum { MOST = PACK / PLI_LANES };
+    Polar turn[MOST];
+    for (int n = 0; n < MOST && law == PLI_COROT; ++n) {
+        W F[9];
+        for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][n * PLI_LANES]);
+        polar_invariants(F, &turn[n]);
+    }
+    if (law == PLI_COROT) polar_trace(turn, MOST);
+    for (int n = 0; n < MOST; ++n) {
+        W F[9], P[9];
+        for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][n * PLI_LANES]);
+        law_stress(law, m, F, &turn[n], w_set(1.0), NULL, P);
+        for (int k = 0; k < 9; ++k) w_store(&P_all[k][n * PLI_LANES], P[k]);
+    }
+}
+
+static void lanes_law_stress(PliLaw law, const PliLame *m, const double F[9][PACK], double P[9][PACK])
+{
+    if (law == PLI_STVK)
+        stress_loop(PLI_STVK, m, F, P);
+    else if (law == PLI_COROT)
+        stress_loop(PLI_COROT, m, F, P);
+    else
+        stress_loop(PLI_NEOHOOKEAN, m, F, P);
+}
+
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
@@ -593,7 +623,7 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
         .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter,                                    \
         .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
         .sample_pairs = lanes_sample_pairs, .sample_energy = lanes_sample_energy,                                      \
-        .sample_inverted = lanes_sample_inverted                                                                       \
+        .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress                                       \
     }
 
 #endif

@@ -300,6 +300,7 @@ PLI_API void pli_body_before_event(PliBody *body, double *x, const double centre
 PLI_API const PliState *pli_body_state(const PliBody *body);            ///< the host's
 PLI_API const PliTool *pli_body_tools(const PliBody *body, int *count); ///< as the host placed them
 PLI_API bool pli_body_is_tethered(const PliBody *body);     ///< contact or the host held points in the last step
+PLI_API bool pli_body_is_constrained(const PliBody *body);  ///< pli_body_constrain holds points of it
 PLI_API const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
 /// Where the host has the fixed ones (dof_count Vec3).
 PLI_API void pli_body_fixed_values(const PliBody *body, const double **x, const double **v);
