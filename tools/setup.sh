@@ -21,6 +21,8 @@ needed_packages() {
     if [[ $(basename "$0") == test.sh ]]; then
         # reads our meshes independently; the style of the code; reference pages; how others find the library; pliant mesh
         list+=(python3-meshio clang-format clang-tidy doxygen pkg-config gmsh)
+        # the Python package: arrays, tables, plots, wheels
+        list+=(python3-numpy python3-pandas python3-matplotlib python3-pip python3-setuptools python3-wheel)
         [[ ! -f $root/tests/viewer/CMakeLists.txt ]] || list+=(xvfb xauth)
     fi
     printf '%s\n' "${list[@]}"
