@@ -54,6 +54,9 @@ static const PliAttribute body_rows[] = {
       .help = "time integrator of AdaptiveSolver" },
     { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto incomplete multigrid",
       FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver" },
+    { "order", PLI_INT, .running = true, FIELD(PliBodyDef, order),
+      .help = "implicit: 1, implicit Euler, or 2, which hardly damps slow motion and takes a second solve (held "
+              "points: 1)" },
     { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
       .help = "implicit: most CG or MINRES iterations" },
     { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },

@@ -73,6 +73,7 @@ typedef struct PliBodyDef {
     PliCriterionDef criterion;
     PliIntegrator integrator;
     PliLinearSolver linear_solver; ///< implicit only
+    int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100
     double cg_tolerance;           ///< relative residual, default 1e-8
     double gravity[3];             ///< m/s2, default 0 -9.81 0
