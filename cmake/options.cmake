@@ -109,12 +109,7 @@ else()
   pliant_part("Qt5 viewer" off "Qt5 Widgets was not found, install qtbase5-dev")
 endif()
 
-find_path(PLIANT_OPENHAPTICS_INCLUDE HD/hd.h)
-if(PLIANT_OPENHAPTICS_INCLUDE)
-  pliant_part("OpenHaptics" off "found, but devices are not in this version")
-else()
-  pliant_part("OpenHaptics" off "HD/hd.h was not found")
-endif()
+pliant_part("Haptic devices" on "libHD, SDL 2 and libspnav are opened when a device of theirs is")
 if(PLIANT_COMMAND)
   find_package(tomlplusplus QUIET) # headers only, behind src/host/sweep/plan_toml.cpp; Debian has no kept TOML parser for C
 endif()

@@ -66,6 +66,10 @@ static const PliAttribute body_rows[] = {
       .help = "explicit: elements tick at their own power-of-two rate" },
     { "spread", PLI_BOOL, .running = true, FIELD(PliBodyDef, spread),
       .help = "write passive coefficients after every step" },
+    { "held", PLI_POINTS,
+      .help = "m, points of the body at rest that stay in place, by Lagrange multipliers; implicit steps only" },
+    { "heldTo", PLI_POINTS, .help = "m, where the held points go instead, one for each" },
+    { "heldTime", PLI_REALS, .help = "s, in which they go there, starting and stopping softly; default 1" },
 };
 const PliAttributeGroup pli_body_attributes = PLI_GROUP(body_rows);
 

@@ -108,6 +108,7 @@ void pli_body_destroy(PliBody *b)
     PLI_FREE(&host, b->filter, 9 * (size_t)b->statics.active_capacity);
     PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->statics.active_capacity);
     pli_body_points_free(b);
+    pli_body_constraints_free(b);
     pli_live_destroy(b);
     b->ops->destroy(b->self, &host);
     PLI_FREE(&host, b, 1);
@@ -132,6 +133,8 @@ const uint8_t *pli_body_fixed(const PliBody *b) { return b->is_fixed; }
 PliStats *pli_body_stats_mutable(PliBody *b) { return &b->stats; }
 
 bool pli_body_is_tethered(const PliBody *b) { return b->system.tether_count > 0; }
+
+bool pli_body_is_constrained(const PliBody *b) { return b->held_points != NULL; }
 
 const PliState *pli_body_state(const PliBody *b) { return b->state; }
 
@@ -201,6 +204,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
         if (!b->is_fixed[dofs[i]]) b->fixed_dof[b->fixed_count++] = dofs[i];
         b->is_fixed[dofs[i]] = 1;
     }
+    pli_body_constraints_refix(b);
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
     recut_afresh(b);
     if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
@@ -245,6 +249,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
     recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
     if (b->contact) pli_contact_forget(b->contact);
+    pli_body_constraints_reset(b);
     memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
     memset(s->v, 0, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
 }
@@ -385,6 +390,7 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         memcpy(b->full_v, s->v, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
     }
     pli_body_tethers_begin(b, dt);
+    pli_body_constraints_begin(b, s, dt);
     sys->f_ext = NULL;
     if (s->f_ext) {
         memcpy(b->full_f, s->f_ext, 3 * (size_t)b->statics.dof_count * sizeof *s->f_ext);
@@ -575,6 +581,7 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     stats->solve_ms = pli_cpu_ms() - start;
     info.finite = info.status == PLI_OK;
     if (b->tool_count) pli_contact_end(b->contact, info.finite);
+    pli_body_constraints_end(b, dt, info.finite);
     if (!info.finite) go_back(b);
     scatter(b, s);
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));

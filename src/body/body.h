@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "body/constraints.h"
 #include "body/elastic_force.h"
 #include "solver/system.h"
 #include "contact/contact.h"
@@ -92,6 +93,8 @@ struct PliBody {
     PliIndex host_tethers; ///< the first of them
     PliIndex *tether_first, *tether_column, *tether_touched;
     double *tether_weight, *tether_matrix, *tether_dense;
+
+    PliHeld *held_points; ///< constraints.c; NULL: none
 
     double rest_substep;    ///< s, the longest at rest ...
     uint64_t rest_revision; ///< ... of this cut

@@ -308,6 +308,7 @@ void pli_body_add_external_forces(PliBody *b, const double *x, const double *v, 
         for (size_t k = 0; k < 3 * (size_t)b->statics.dof_count; ++k) f[k] += b->external_f[k];
     }
     if (s && s->points) pli_body_points_judge(b, x, v, f);
+    pli_body_constraints_judge(b, f);
     if (!b->tool_count || !b->skin) return;
     const PliRows base = pli_transfer_rows(b->skin->base);
     for (PliIndex i = 0; i < base.out_count; ++i) {

@@ -22,6 +22,7 @@ static const PliCommand commands[] = {
     { "check", "say what in a scene the embedded host cannot do", pli_cmd_check, false },
     { "list", "print the components the embedded host knows", pli_cmd_list, false },
     { "view", "show the bodies of a scene side by side in a window", pli_cmd_view, .outside = true },
+    { "haptic", "feel a body of a scene through a device, a thousand times a second", pli_cmd_haptic, false },
     { "verify", "run the cases with known answers and say which hold", pli_cmd_verify, false },
     { "bench", "time named cases on this machine", pli_cmd_bench, false },
     { "completion", "print completions for bash, zsh or fish", pli_cmd_completion, false },

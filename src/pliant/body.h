@@ -163,6 +163,25 @@ typedef struct PliTool {
 /// Tools stay the host's; they are read at each step and their force is written. NULL, 0 removes them.
 PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, PliError *err);
 
+/// A point of the body that is held: by Lagrange multipliers, with as much force as it takes. Implicit steps only.
+typedef struct PliConstraint {
+    double point[3];     ///< m, at rest
+    double direction[3]; ///< only this direction is held, across it the point slides; 0 0 0: all
+} PliConstraint;
+/// Points are held where they are at rest, until they are moved; count 0 lets go. Constraints that follow from others are found, and
+/// are met with them.
+PLI_API PliStatus pli_body_constrain(PliBody *body, const PliConstraint *constraints, PliIndex count, PliError *err);
+/// Where the points are at the end of the coming steps, Vec3 each. Targets that contradict each other are refused by name, and the old
+/// ones stay.
+PLI_API PliStatus pli_body_move_constraints(PliBody *body, const double *target, PliError *err);
+/// The same, led there from where they are in so many seconds, starting and stopping softly; a reset starts again.
+PLI_API PliStatus pli_body_lead_constraints(PliBody *body, const double *target, double seconds, PliError *err);
+/// How many of the rows (three a point, one with a direction) are independent.
+PLI_API PliIndex pli_body_constraint_rank(const PliBody *body, PliIndex *rows);
+/// Forces of the last step on the held points, N, Vec3 each (NULL: not wanted). @return the most, m, that a point is off, because too few
+/// coefficients are active around it, and (`worst`, may be NULL) which.
+PLI_API double pli_body_constraint_forces(const PliBody *body, double *force, PliIndex *worst);
+
 /// Called in every substep (explicit) or once (implicit) to add forces that depend on the state: contact of the host, springs.
 /// x and v are complete where `needed` dofs are concerned; f has dof_count Vec3, zeroed, and is pulled through W afterwards.
 typedef void PliExternalFn(const double *x, const double *v, double time_in_step, double *f, void *user);

@@ -240,8 +240,13 @@ static bool prepare(Solve *q)
         const PliStepMatrix a = matrix_of(q->s);
         const double start = pli_cpu_ms();
         q->is = m->ops->prepare(m->self, &a);
-        q->s->solve.prepare_ms += pli_cpu_ms() - start;
         q->is_stale = false;
+        const bool answers = q->is != PLI_PREPARED_INDEFINITE || q->definite;
+        if (answers && q->is != PLI_PREPARED_FAILED && q->s->constraints && q->im->wish != PLI_SOLVE_MINRES) {
+            Prepared prepared = { &a, m };
+            pli_constraints_prepare(q->s->constraints, a.count, m->ops->solve ? precondition : NULL, &prepared);
+        }
+        q->s->solve.prepare_ms += pli_cpu_ms() - start;
         if (q->is != PLI_PREPARED_INDEFINITE) return q->is != PLI_PREPARED_FAILED;
         q->is = PLI_PREPARED_EXACT;
         if (q->definite) return true;
@@ -278,10 +283,115 @@ static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
     }
 }
 
+// ---- under constraints ----------------------------------------------------------------------------------------------------------
+
+/// What constraints leave of A, on what they leave of dv.
+static void apply_free(void *self, const double *p, double *y)
+{
+    const Prepared *q = self;
+    PliConstraints *c = q->a->system->constraints;
+    double *free = c->vector[2];
+    memcpy(free, p, 3 * (size_t)q->a->count * sizeof *p);
+    pli_constraints_project(c, free);
+    apply(self, free, y);
+    pli_constraints_project_force(c, y);
+}
+
+/// rest = b - A dv
+static void find_rest(const Prepared *q, const double *b, const double *dv, double *rest)
+{
+    apply((void *)q, dv, rest);
+    for (size_t i = 0; i < 3 * (size_t)q->a->count; ++i) rest[i] = b[i] - rest[i];
+}
+
+/// One try with what was prepared: dv meets the constraints, and forces and inertia balance in all that they leave.
+static PliSolveResult solve_free(Solve *q, const double *b, double *dv, double *scratch)
+{
+    static const PliIterative refine = { 40, 1e-7 };
+    PliConstraints *c = q->s->constraints;
+    const PliStepMatrix a = matrix_of(q->s);
+    const PliLinearOps *ops = q->im->chosen->ops;
+    Prepared prepared = { &a, q->im->chosen };
+    const size_t n = 3 * (size_t)a.count;
+    double *rest = c->vector[0], *change = c->vector[1];
+    if (!q->has_guess) memset(dv, 0, n * sizeof *dv);
+    pli_constraints_meet(c, dv);
+    find_rest(&prepared, b, dv, rest);
+    pli_constraints_project_force(c, rest);
+    const bool exact = q->is == PLI_PREPARED_EXACT;
+    PliSolveResult r = { .iterations = 1, .converged = true };
+    if (exact && a.tether_count == 0 && !q->is_stale) {
+        ops->solve(q->im->chosen->self, &a, rest, change);
+    } else {
+        const PliLinearOp op = { apply_free, ops->solve ? precondition : NULL, &prepared, (PliIndex)n };
+        memset(change, 0, n * sizeof *change);
+        r = pli_cg_solve(exact ? &refine : &q->im->iterative, &op, rest, change, scratch);
+    }
+    pli_constraints_project(c, change);
+    for (size_t i = 0; i < n; ++i) dv[i] += change[i];
+    for (int pass = 0; pass < 2; ++pass)
+        pli_constraints_meet(c, dv); // rounding, and preconditioners in single precision
+    find_rest(&prepared, b, dv, rest);
+    for (size_t i = 0; i < n; ++i) rest[i] = -rest[i];
+    pli_constraints_read(c, rest, dv);
+    q->s->solve.residual = r.residual;
+    return r;
+}
+
+/// Multipliers are unknowns like others: A and C^T, C and 0.
+static void apply_whole(void *self, const double *p, double *y)
+{
+    const Prepared *q = self;
+    const PliConstraints *c = q->a->system->constraints;
+    const size_t n = 3 * (size_t)q->a->count;
+    apply(self, p, y);
+    pli_constraints_add_transpose(c, p + n, y);
+    pli_constraints_apply(c, p, y + n);
+}
+
+/// The way of Capell et al. 2002: MINRES on dv and multipliers together.
+static int solve_whole(Solve *q, const double *b, double *dv)
+{
+    PliConstraints *c = q->s->constraints;
+    const PliStepMatrix a = matrix_of(q->s);
+    Prepared prepared = { &a, q->im->chosen };
+    const size_t n = 3 * (size_t)a.count, all = n + c->row_count;
+    double *right = c->whole, *x = right + all, *scratch = x + all;
+    memcpy(right, b, n * sizeof *right);
+    memcpy(right + n, c->goal, c->row_count * sizeof *right);
+    memset(x, 0, all * sizeof *x);
+    const PliLinearOp op = { apply_whole, NULL, &prepared, (PliIndex)all };
+    const PliSolveResult r = pli_minres_solve(&q->im->iterative, &op, right, x, scratch);
+    memcpy(dv, x, n * sizeof *dv);
+    for (PliIndex k = 0; k < c->row_count; ++k) c->multiplier[k] = -x[n + k];
+    q->s->solve.residual = r.residual;
+    q->converged = r.converged;
+    c->unmet = 0.0, c->unmet_row = PLI_NONE;
+    return isfinite(r.residual) ? r.iterations : -1;
+}
+
+static int solve_constrained(Solve *q, const double *b, double *dv, double *scratch)
+{
+    if (q->im->wish == PLI_SOLVE_MINRES) return solve_whole(q, b, dv);
+    for (int iterations = 0;;) {
+        const PliSolveResult r = solve_free(q, b, dv, scratch);
+        iterations += r.iterations;
+        q->converged = r.converged;
+        if (r.indefinite && !q->definite) {
+            q->s->force->linearize(q->s->force_self, q->s->x, true);
+            q->definite = true, q->has_guess = false;
+        } else if (r.converged || !q->is_stale) {
+            return isfinite(r.residual) ? iterations : -1;
+        }
+        if (!prepare(q)) return -1;
+    }
+}
+
 /// dv = A^-1 b. @return iterations, or -1
 static int solve(Solve *q, const double *b, double *dv, double *scratch)
 {
     const PliLinearMethod *m = q->im->chosen;
+    if (q->s->constraints) return solve_constrained(q, b, dv, scratch);
     if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
     int iterations = 0;
     for (;; q->definite = true) {

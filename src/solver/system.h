@@ -7,6 +7,7 @@
 
 #include <pliant/scheme.h>
 
+#include "solver/constraints.h"
 #include "solver/linear.h"
 
 /// What the last implicit step left and took.
@@ -72,6 +73,7 @@ typedef struct PliSystem {
     PliIndex tether_count;
     const PliIndex *tether_first, *tether_column;
     const double *tether_weight, *tether_matrix;
+    PliConstraints *constraints; ///< met at the end of the step; NULL: none
 } PliSystem;
 
 void pli_system_spread(const PliSystem *s, double *a);                ///< slaves of one field from its active part

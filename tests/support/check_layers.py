@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 LAYER = {"base": 0, "mesh": 1, "output": 1, "adapt": 2, "kernel": 3, "solver": 4, "surface": 5, "contact": 6, "body": 7, "scheme": 8,
-         "haptics": 9, "mesher": 9, "host/graph": 10, "host/stock": 11, "host/components": 12, "host/compare": 13, "host/report": 14,
+         "haptics": 9, "mesher": 9, "host/graph": 10, "host/stock": 11, "host/components": 12, "host/compare": 13, "host/feel": 13, "host/report": 14,
          "host/scaffold": 14, "host/sweep": 15, "sofa": 10,
          "evidence": 16, "cli": 17, "viewer": 17}
 # Below the hosts there is no XML, no SOFA, no Qt, no Python.

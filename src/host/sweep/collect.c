@@ -183,9 +183,9 @@ static PliStatus put_front(PliText *t, const Rows *r, const char *scene, const c
 static PliStatus put_page(PliText *t, const Rows *r, int missing, PliError *err)
 {
     pli_text_print(t,
-                   "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>Sweep</title><style>%s"
+                   "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>Sweep</title><style>%s%s"
                    "</style></head><body><h1>Sweep</h1><p>%d jobs",
-                   pli_report_style, r->count);
+                   pli_report_style, pli_plot_style, r->count);
     if (missing) pli_text_print(t, ", %d more have no result yet", missing);
     pli_text_put(t, ". table.csv has every figure of every job.</p>");
     PliStatus status = PLI_OK;
