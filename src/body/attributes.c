@@ -62,8 +62,8 @@ static const PliAttribute body_rows[] = {
       .help = "implicit: Rayleigh stiffness damping, s" },
     { "courant", PLI_REAL, .running = true, FIELD(PliBodyDef, courant),
       .help = "explicit substep as a fraction of the critical one" },
-    { "multirate", PLI_BOOL, FIELD(PliBodyDef, multirate),
-      .help = "explicit: elements tick at their own power-of-two rate" },
+    { "multirate", PLI_OPTION, .options = "0 1 auto", FIELD(PliBodyDef, multirate),
+      .help = "explicit: elements tick at their own power-of-two rate; auto: where it halves the cost" },
     { "spread", PLI_BOOL, .running = true, FIELD(PliBodyDef, spread),
       .help = "write passive coefficients after every step" },
 };
