@@ -701,6 +701,8 @@ PliStats pli_body_stats(const PliBody *b)
 {
     PliStats stats = b->stats;
     stats.bytes = b->bytes;
+    stats.rates = b->system.rate_count;
+    stats.eased = b->elastic ? pli_elastic_force_eased(b->elastic) : 0;
     return stats;
 }
 

@@ -57,7 +57,7 @@ TEST(Body, FreeBodyKeepsMomentum)
     Mesh mesh = box(4, 4, 4, 1, 1, 1, 0.2);
     for (bool multirate : { false, true }) {
         PliBodyDef d = quiet();
-        d.multirate = multirate;
+        d.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_ONE;
         Body b = fem(mesh.get(), d);
         State s(b.get());
         spin(s, 2.0);
