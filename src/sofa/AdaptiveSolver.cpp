@@ -173,8 +173,8 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     PliState s = lend(x, v);
     lendForces(s);
     // what contact corrects must be a step that the body can answer for
-    const PliStepInfo info = freeMotion ? pli_body_advance_once(l_model->body(), &s, dt)
-                                        : pli_body_advance(l_model->body(), &s, dt);
+    const PliStepInfo info =
+        freeMotion ? pli_body_advance_once(l_model->body(), &s, dt) : pli_body_advance(l_model->body(), &s, dt);
     if (freeMotion)
     {
         // The loop replaces the free position by x + dt * freeVelocity on every state: give it the mean velocity of the
