@@ -592,21 +592,22 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
 }
 
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
+static PliImplicit *implicit_of(const PliBody *b) { return &((PliBody *)b)->implicit; }
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
 {
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
-        return PLI_UNSUPPORTED;
+    if (implicit && b->pattern_revision != b->revision) return PLI_UNSUPPORTED; // there was no step with this cut
     for (PliIndex i = 0; i < active; ++i) {
         const double *fi = f + 3 * (size_t)l->dof[i];
         const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
     if (implicit) {
-        pli_implicit_solve(system_of(b), &b->implicit, l->f, l->f_ext); // free between steps
+        const PliStatus status = pli_implicit_solve(system_of(b), implicit_of(b), l->f, l->f_ext); // free between steps
+        if (status != PLI_OK) return status;
         memcpy(l->f, l->f_ext, 3 * (size_t)active * sizeof(double));
     }
     memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
@@ -628,8 +629,7 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
     const PliLive *l = &b->live;
     const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
-        return PLI_UNSUPPORTED;
+    if (implicit && b->pattern_revision != b->revision) return PLI_UNSUPPORTED;  // there was no step with this cut
     double *x = work, *scratch = work + LANES * n, *place = scratch + LANES * n; // place: active number + 1, or 0
     memset(place, 0, b->statics.dof_count * sizeof *place);
     for (PliIndex i = 0; i < b->system.active_count; ++i)
@@ -642,7 +642,8 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
             const size_t at = (size_t)place[dofs[(first + k) / 3]];
             if (at) x[LANES * (3 * (at - 1) + (first + k) % 3) + k] = implicit ? dt : dt * l->inv_mass[at - 1];
         }
-        if (implicit) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
+        const PliStatus status = implicit ? pli_implicit_solve_eight(system_of(b), implicit_of(b), x, scratch) : PLI_OK;
+        if (status != PLI_OK) return status;
         for (size_t k = 0; k < lanes; ++k)
             for (size_t j = 0; j < size; ++j) {
                 const size_t at = (size_t)place[dofs[j / 3]];

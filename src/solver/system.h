@@ -108,6 +108,8 @@ typedef struct PliImplicit {
     PliLinearMethod *method; ///< the scheme's, then the library's
     int method_count, own_count;
     const PliLinearMethod *chosen; ///< for the present pattern; NULL: there is none yet
+    const PliLinearMethod *direct; ///< what answers between steps where `chosen` does not; NULL: nobody asked yet
+    bool direct_ready;             ///< it has the matrix of the last step
 } PliImplicit;
 /// Takes the scheme's methods and makes the library's, with room for what the scheme can have.
 PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSchemeStatic *statics, PliIndex limit);
@@ -118,11 +120,11 @@ PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im);
 bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im);
 /// One linearised implicit Euler step, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it
 /// failed.
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt);
-bool pli_implicit_responds(const PliImplicit *im); ///< the two below may be called
-/// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ.
-void pli_implicit_solve(PliSystem *s, const PliImplicit *im, const double *b, double *x);
+int pli_implicit_step(PliSystem *s, PliImplicit *im, double dt);
+/// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ. Where that step only iterated, the first
+/// call after a pattern may allocate, and the first after a step factors.
+PliStatus pli_implicit_solve(PliSystem *s, PliImplicit *im, const double *b, double *x);
 /// Eight at once, in place: x and work have shape [3 active_count, 8].
-void pli_implicit_solve_eight(PliSystem *s, const PliImplicit *im, double *x, double *work);
+PliStatus pli_implicit_solve_eight(PliSystem *s, PliImplicit *im, double *x, double *work);
 
 #endif
