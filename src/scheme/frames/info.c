@@ -25,6 +25,7 @@ PliFramesDef pli_frames_default(void)
         .polish = 60,
     };
     d.base.integrator = PLI_IMPLICIT;
+    d.base.order = 2;
     d.base.linear_solver = PLI_SOLVE_AUTO;
     d.base.cg_tolerance = 1e-7;
     d.base.cg_iterations = 400;
