@@ -358,7 +358,8 @@ static void hook_correct(void *self, double t, double h, double *x, double *v)
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
-static void begin_hooks(PliBody *b, const PliState *s, double dt)
+// `onward`: not from the host's state but from where the body is now.
+static void begin_hooks(PliBody *b, const PliState *s, double dt, bool onward)
 {
     PliSystem *sys = &b->system;
     b->state = s;
@@ -383,6 +384,7 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         // coefficients nothing live touches keep what the host gave
         memcpy(b->full_x, s->x, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
+        if (onward) pli_live_scatter(b, b->full_x, b->full_v), b->points_ready = false;
     }
     pli_body_tethers_begin(b, dt);
     sys->f_ext = NULL;
@@ -476,7 +478,8 @@ static void be_cautious(PliBody *b, double dt)
 // were too long in the end.
 static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 {
-    if (b->def.integrator == PLI_IMPLICIT || info->substeps == 0) return false;
+    if (b->def.integrator == PLI_IMPLICIT) return info->status == PLI_DIVERGED && !b->rows;
+    if (info->substeps == 0) return false;
     const double used = dt / info->substeps / b->rest_substep;
     if (info->status != PLI_OK) {
         if (info->status != PLI_DIVERGED) return false;
@@ -490,9 +493,9 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 }
 
 // One attempt from the state the compact points have.
-static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
+static void attempt(PliBody *b, const PliState *s, double dt, bool onward, PliStepInfo *info)
 {
-    begin_hooks(b, s, dt);
+    begin_hooks(b, s, dt, onward);
     integrate(b, dt, info);
     const PliForceOps *force = b->system.force;
     info->bad_element = PLI_NONE;
@@ -500,6 +503,29 @@ static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
     if (info->status != PLI_OK) return;
     const PliStepCause cause = judge(b, &info->bad_dof);
     if (cause != PLI_STEP_DONE) fail_step(info, PLI_DIVERGED, cause);
+}
+
+// Implicit steps that failed: the same time in shorter ones, tools on their way in between.
+static void attempt_in_pieces(PliBody *b, const PliState *s, double dt, int pieces, PliStepInfo *info)
+{
+    double home[3 * PLI_TOOL_MAX], force[3 * PLI_TOOL_MAX] = { 0.0 };
+    int iterations = 0;
+    for (int t = 0; t < b->tool_count; ++t) v3_copy(home + 3 * t, b->tools[t].position);
+    for (int k = 0; k < pieces && info->status == PLI_OK; ++k) {
+        for (int t = 0; t < b->tool_count; ++t) {
+            v3_copy(b->tools[t].position, home + 3 * t);
+            v3_madd(b->tools[t].position, dt * k / pieces, b->tools[t].velocity);
+        }
+        attempt(b, s, dt / pieces, k > 0, info);
+        iterations += info->cg_iterations;
+        if (b->tool_count) pli_contact_end(b->contact, info->status == PLI_OK);
+        for (int t = 0; t < b->tool_count; ++t) v3_madd(force + 3 * t, 1.0 / pieces, b->tools[t].force);
+    }
+    for (int t = 0; t < b->tool_count; ++t) {
+        v3_copy(b->tools[t].position, home + 3 * t);
+        v3_copy(b->tools[t].force, force + 3 * t);
+    }
+    info->substeps = pieces, info->cg_iterations = iterations;
 }
 
 static void go_back(PliBody *b)
@@ -562,19 +588,23 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
     const double start = pli_cpu_ms();
     const double last_drift = b->system.last_drift;
+    const bool implicit = b->def.integrator == PLI_IMPLICIT;
     be_cautious(b, dt);
-    attempt(b, s, dt, &info);
+    attempt(b, s, dt, false, &info);
     for (int k = 0; k < MOST_RETRIES && asks_again(b, dt, &info); ++k) {
         go_back(b);
         b->system.last_drift = last_drift;
         info = (PliStepInfo){ .bad_element = PLI_NONE, .bad_dof = PLI_NONE, .retries = k + 1 };
-        attempt(b, s, dt, &info);
+        if (implicit)
+            attempt_in_pieces(b, s, dt, 2 << k, &info);
+        else
+            attempt(b, s, dt, false, &info);
     }
     stats->retries += (uint64_t)info.retries;
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
     info.finite = info.status == PLI_OK;
-    if (b->tool_count) pli_contact_end(b->contact, info.finite);
+    if (b->tool_count && !(implicit && info.retries)) pli_contact_end(b->contact, info.finite);
     if (!info.finite) go_back(b);
     scatter(b, s);
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));
