@@ -108,6 +108,7 @@ void pli_body_destroy(PliBody *b)
     PLI_FREE(&host, b->filter, 9 * (size_t)b->statics.active_capacity);
     PLI_FREE(&host, b->filter_stiffness, 9 * (size_t)b->statics.active_capacity);
     pli_body_points_free(b);
+    pli_body_constraints_free(b);
     pli_live_destroy(b);
     b->ops->destroy(b->self, &host);
     PLI_FREE(&host, b, 1);
@@ -132,6 +133,8 @@ const uint8_t *pli_body_fixed(const PliBody *b) { return b->is_fixed; }
 PliStats *pli_body_stats_mutable(PliBody *b) { return &b->stats; }
 
 bool pli_body_is_tethered(const PliBody *b) { return b->system.tether_count > 0; }
+
+bool pli_body_is_constrained(const PliBody *b) { return b->held_points != NULL; }
 
 const PliState *pli_body_state(const PliBody *b) { return b->state; }
 
@@ -201,6 +204,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
         if (!b->is_fixed[dofs[i]]) b->fixed_dof[b->fixed_count++] = dofs[i];
         b->is_fixed[dofs[i]] = 1;
     }
+    pli_body_constraints_refix(b);
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
     recut_afresh(b);
     if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
@@ -245,6 +249,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
     recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
     if (b->contact) pli_contact_forget(b->contact);
+    pli_body_constraints_reset(b);
     memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
     memset(s->v, 0, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
 }
@@ -358,14 +363,13 @@ static void hook_correct(void *self, double t, double h, double *x, double *v)
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
-// `onward`: not from the host's state but from where the body is now.
-static void begin_hooks(PliBody *b, const PliState *s, double dt, bool onward)
+static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
 {
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
     sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL;
-    if (b->tool_count) pli_body_contact_begin(b, dt);
+    if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
         sys->press = pli_body_press, sys->settle = pli_body_settle;
     } else if (b->tool_count) {
@@ -375,7 +379,6 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt, bool onward)
         sys->correct = hook_correct;
     }
     if (b->rows) {
-        b->step_length = dt;
         pli_body_rows_begin(b);
         sys->correct = hook_correct;
     }
@@ -384,9 +387,14 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt, bool onward)
         // coefficients nothing live touches keep what the host gave
         memcpy(b->full_x, s->x, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
-        if (onward) pli_live_scatter(b, b->full_x, b->full_v), b->points_ready = false;
+        if (stage->start > 0.0) { // the host's arrays are those of the start of the step
+            pli_live_scatter(b, b->full_x, b->full_v);
+            pli_body_spread(b, b->full_x);
+            pli_body_spread_velocity(b, b->full_v);
+        }
     }
-    pli_body_tethers_begin(b, dt);
+    pli_body_tethers_begin(b, stage->reach);
+    pli_body_constraints_begin(b, s, stage->length);
     sys->f_ext = NULL;
     if (s->f_ext) {
         memcpy(b->full_f, s->f_ext, 3 * (size_t)b->statics.dof_count * sizeof *s->f_ext);
@@ -432,27 +440,46 @@ static void fail_step(PliStepInfo *info, PliStatus status, PliStepCause cause)
     info->cause = cause;
 }
 
-// One implicit step, or as many explicit ones as dt needs.
-static void integrate(PliBody *b, double dt, PliStepInfo *info)
+static void take_stage(PliBody *b, PliStage *stage, PliStepInfo *info)
 {
-    if (b->def.integrator == PLI_IMPLICIT) {
-        if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
-            const PliStatus status = pli_implicit_pattern(&b->system, &b->implicit);
-            if (status != PLI_OK) {
-                fail_step(info, status, PLI_STEP_NO_ROOM);
-                return;
-            }
-            b->pattern_revision = b->revision;
+    if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
+        const PliStatus status = pli_implicit_pattern(&b->system, &b->implicit);
+        if (status != PLI_OK) {
+            fail_step(info, status, PLI_STEP_NO_ROOM);
+            return;
         }
-        info->substeps = 1;
-        info->cg_iterations = pli_implicit_step(&b->system, &b->implicit, dt);
-        const PliSolveCost *cost = &b->system.solve;
-        info->residual = cost->residual;
-        b->stats.linearize_ms = cost->linearize_ms, b->stats.prepare_ms = cost->prepare_ms;
-        b->stats.iterate_ms = cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
-        if (info->cg_iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
-        return;
+        b->pattern_revision = b->revision;
+        stage->again = false;
     }
+    const int iterations = pli_implicit_step(&b->system, &b->implicit, stage);
+    const PliSolveCost *cost = &b->system.solve;
+    info->cg_iterations += iterations;
+    info->residual = fmax(info->residual, cost->residual);
+    b->stats.linearize_ms += cost->linearize_ms, b->stats.prepare_ms += cost->prepare_ms;
+    b->stats.iterate_ms += cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
+    if (iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
+}
+
+// In one piece, or in several where that failed.
+static void integrate_implicitly(PliBody *b, const PliState *s, double dt, int pieces, PliStepInfo *info)
+{
+    PliStage stage[PLI_STAGES];
+    const int count = pli_implicit_stages(b->order, dt / pieces, stage);
+    b->stats.linearize_ms = b->stats.prepare_ms = b->stats.iterate_ms = 0.0;
+    info->substeps = pieces;
+    for (int i = 0; i < count * pieces && info->status == PLI_OK; ++i) {
+        PliStage now = stage[i % count];
+        now.start += dt / pieces * (i / count);
+        if (i > 0 && b->tool_count) pli_contact_book(b->contact);
+        begin_hooks(b, s, &now);
+        take_stage(b, &now, info);
+    }
+}
+
+// As many explicit steps as dt needs.
+static void integrate_explicitly(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
+{
+    begin_hooks(b, s, &(PliStage){ 0.0, dt, dt, false });
     // both at once: frequencies add up in squares
     const double own = b->caution * b->rest_substep, points = pli_body_points_step(b, b->def.courant);
     const double h = isfinite(points) ? 1.0 / hypot(1.0 / own, 1.0 / points) : own;
@@ -478,7 +505,8 @@ static void be_cautious(PliBody *b, double dt)
 // were too long in the end.
 static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 {
-    if (b->def.integrator == PLI_IMPLICIT) return info->status == PLI_DIVERGED && !b->rows;
+    // multipliers of the host's rows and of held points are those of one step
+    if (b->def.integrator == PLI_IMPLICIT) return info->status == PLI_DIVERGED && !b->rows && !b->held_points;
     if (info->substeps == 0) return false;
     const double used = dt / info->substeps / b->rest_substep;
     if (info->status != PLI_OK) {
@@ -493,39 +521,19 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 }
 
 // One attempt from the state the compact points have.
-static void attempt(PliBody *b, const PliState *s, double dt, bool onward, PliStepInfo *info)
+static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
-    begin_hooks(b, s, dt, onward);
-    integrate(b, dt, info);
+    b->step_length = dt;
+    if (b->def.integrator == PLI_IMPLICIT)
+        integrate_implicitly(b, s, dt, 1 << info->retries, info);
+    else
+        integrate_explicitly(b, s, dt, info);
     const PliForceOps *force = b->system.force;
     info->bad_element = PLI_NONE;
     if (force->inverted) info->inverted = force->inverted(b->system.force_self, b->live.x, &info->bad_element);
     if (info->status != PLI_OK) return;
     const PliStepCause cause = judge(b, &info->bad_dof);
     if (cause != PLI_STEP_DONE) fail_step(info, PLI_DIVERGED, cause);
-}
-
-// Implicit steps that failed: the same time in shorter ones, tools on their way in between.
-static void attempt_in_pieces(PliBody *b, const PliState *s, double dt, int pieces, PliStepInfo *info)
-{
-    double home[3 * PLI_TOOL_MAX], force[3 * PLI_TOOL_MAX] = { 0.0 };
-    int iterations = 0;
-    for (int t = 0; t < b->tool_count; ++t) v3_copy(home + 3 * t, b->tools[t].position);
-    for (int k = 0; k < pieces && info->status == PLI_OK; ++k) {
-        for (int t = 0; t < b->tool_count; ++t) {
-            v3_copy(b->tools[t].position, home + 3 * t);
-            v3_madd(b->tools[t].position, dt * k / pieces, b->tools[t].velocity);
-        }
-        attempt(b, s, dt / pieces, k > 0, info);
-        iterations += info->cg_iterations;
-        if (b->tool_count) pli_contact_end(b->contact, info->status == PLI_OK);
-        for (int t = 0; t < b->tool_count; ++t) v3_madd(force + 3 * t, 1.0 / pieces, b->tools[t].force);
-    }
-    for (int t = 0; t < b->tool_count; ++t) {
-        v3_copy(b->tools[t].position, home + 3 * t);
-        v3_copy(b->tools[t].force, force + 3 * t);
-    }
-    info->substeps = pieces, info->cg_iterations = iterations;
 }
 
 static void go_back(PliBody *b)
@@ -569,8 +577,9 @@ static void scatter(PliBody *b, const PliState *s)
     }
 }
 
-PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
+static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
 {
+    b->order = b->held_points ? 1 : order; // multipliers of held points are those of one implicit Euler step
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats;
@@ -588,23 +597,20 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
     const double start = pli_cpu_ms();
     const double last_drift = b->system.last_drift;
-    const bool implicit = b->def.integrator == PLI_IMPLICIT;
     be_cautious(b, dt);
-    attempt(b, s, dt, false, &info);
+    attempt(b, s, dt, &info);
     for (int k = 0; k < MOST_RETRIES && asks_again(b, dt, &info); ++k) {
         go_back(b);
         b->system.last_drift = last_drift;
         info = (PliStepInfo){ .bad_element = PLI_NONE, .bad_dof = PLI_NONE, .retries = k + 1 };
-        if (implicit)
-            attempt_in_pieces(b, s, dt, 2 << k, &info);
-        else
-            attempt(b, s, dt, false, &info);
+        attempt(b, s, dt, &info);
     }
     stats->retries += (uint64_t)info.retries;
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
     info.finite = info.status == PLI_OK;
-    if (b->tool_count && !(implicit && info.retries)) pli_contact_end(b->contact, info.finite);
+    if (b->tool_count) pli_contact_end(b->contact, info.finite);
+    pli_body_constraints_end(b, dt, info.finite);
     if (!info.finite) go_back(b);
     scatter(b, s);
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));
@@ -614,17 +620,29 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     return info;
 }
 
+PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, b->def.order); }
+
+PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, 1); }
+
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
+
+/// Whether the last step was one that forces can be added to afterwards.
+static bool responds(const PliBody *b)
+{
+    return b->def.integrator != PLI_IMPLICIT ||
+           (b->order < 2 && pli_implicit_responds(&b->implicit) && b->pattern_revision == b->revision);
+}
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
 {
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
-        return PLI_UNSUPPORTED;
+    if (!responds(b)) return PLI_UNSUPPORTED;
+    memcpy(b->full_f, f, 3 * (size_t)b->statics.dof_count * sizeof *f);
+    pli_body_reduce(b, b->full_f);
     for (PliIndex i = 0; i < active; ++i) {
-        const double *fi = f + 3 * (size_t)l->dof[i];
+        const double *fi = b->full_f + 3 * (size_t)l->dof[i];
         const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
@@ -635,42 +653,51 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
     memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
     for (PliIndex i = 0; i < active; ++i)
         if (!l->fixed[i]) memcpy(dv + 3 * (size_t)l->dof[i], l->f + 3 * (size_t)i, 3 * sizeof(double));
+    pli_body_spread_velocity(b, dv);
     return PLI_OK;
 }
 
 enum { LANES = 8 }; ///< right-hand sides of one pass over the factor
 
-size_t pli_body_compliance_work(const PliBody *b)
+size_t pli_body_compliance_work(const PliBody *b) { return 2 * LANES * 3 * (size_t)b->system.active_count; }
+
+// f += weight^T of a coefficient, or what f is there: a passive one acts on those it follows, and follows them.
+static void put_unit(const PliBody *b, PliRows w, PliIndex dof, size_t lane, size_t direction, double unit, double *f)
 {
-    return 2 * LANES * 3 * (size_t)b->system.active_count + b->statics.dof_count;
+    const PliLive *l = &b->live;
+    for (PliIndex e = w.first[dof]; e < w.first[dof + 1]; ++e) {
+        const size_t at = l->position[w.column[e]];
+        const double scale = b->def.integrator == PLI_IMPLICIT ? 1.0 : l->inv_mass[at];
+        if (!l->fixed[at]) f[LANES * (3 * at + direction) + lane] += unit * w.weight[e] * scale;
+    }
+}
+
+static double take_motion(const PliBody *b, PliRows w, PliIndex dof, size_t lane, size_t direction, const double *x)
+{
+    double sum = 0.0;
+    if (b->is_fixed[dof]) return 0.0;
+    for (PliIndex e = w.first[dof]; e < w.first[dof + 1]; ++e) {
+        const size_t at = b->live.position[w.column[e]];
+        if (!b->live.fixed[at]) sum += w.weight[e] * x[LANES * (3 * at + direction) + lane];
+    }
+    return sum;
 }
 
 PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex count, double dt, double *c,
                               double *work)
 {
-    const PliLive *l = &b->live;
     const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
-    const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
-        return PLI_UNSUPPORTED;
-    double *x = work, *scratch = work + LANES * n, *place = scratch + LANES * n; // place: active number + 1, or 0
-    memset(place, 0, b->statics.dof_count * sizeof *place);
-    for (PliIndex i = 0; i < b->system.active_count; ++i)
-        if (!l->fixed[i]) place[l->dof[i]] = i + 1.0;
-    memset(c, 0, size * size * sizeof *c);
+    if (!responds(b)) return PLI_UNSUPPORTED;
+    const PliRows w = b->ops->transfer(b->self);
+    double *x = work, *scratch = work + LANES * n;
     for (size_t first = 0; first < size; first += LANES) {
         const size_t lanes = size - first < LANES ? size - first : LANES;
         memset(x, 0, LANES * n * sizeof *x);
-        for (size_t k = 0; k < lanes; ++k) {
-            const size_t at = (size_t)place[dofs[(first + k) / 3]];
-            if (at) x[LANES * (3 * (at - 1) + (first + k) % 3) + k] = implicit ? dt : dt * l->inv_mass[at - 1];
-        }
-        if (implicit) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
         for (size_t k = 0; k < lanes; ++k)
-            for (size_t j = 0; j < size; ++j) {
-                const size_t at = (size_t)place[dofs[j / 3]];
-                if (at) c[(first + k) * size + j] = x[LANES * (3 * (at - 1) + j % 3) + k];
-            }
+            if (!b->is_fixed[dofs[(first + k) / 3]]) put_unit(b, w, dofs[(first + k) / 3], k, (first + k) % 3, dt, x);
+        if (b->def.integrator == PLI_IMPLICIT) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
+        for (size_t k = 0; k < lanes; ++k)
+            for (size_t j = 0; j < size; ++j) c[(first + k) * size + j] = take_motion(b, w, dofs[j / 3], k, j % 3, x);
     }
     return PLI_OK;
 }

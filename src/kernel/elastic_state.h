@@ -118,6 +118,8 @@ struct PliElasticKernel {
     double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                                 PliIndex *first);
+    /// P of the gradients of a pack, each with the bits of pli_law_stress. Both are aligned to 64 bytes.
+    void (*law_stress)(PliLaw law, const PliLame *m, const double F[9][PACK], double P[9][PACK]);
 };
 extern const PliElasticKernel pli_elastic_plain;
 const PliElasticKernel *pli_elastic_avx2(void);   ///< NULL when this build has none

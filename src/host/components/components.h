@@ -51,6 +51,9 @@ PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
 /// A hand takes the tool: it goes to `target`, at ten radii a second at most. NULL: back to its path. Planes stay where they are.
 void pli_tool_steer(PliObject *o, const double target[3]);
+/// The same without that limit, for a hand that is a device: in one step the tool is at `target`.
+void pli_tool_lead(PliObject *o, const double target[3]);
+void pli_tool_path(PliObject *o, double time, double p[3]); ///< where the scene has it
 
 extern const PliOps pli_model_ops;                                                        // model.c, of every scheme
 extern const PliOps pli_adaptive_solver_ops;                                              // solver.c

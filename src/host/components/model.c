@@ -267,6 +267,10 @@ static PliStatus model_ready(PliObject *o, PliError *err)
                         "stock solver");
     if (m->route == PLI_ROUTE_STAGES && m->skin_force_count)
         return pli_refuse(err, PLI_UNSUPPORTED, "PieceContact and SkinTarget act inside AdaptiveSolver only");
+    PliIndex held;
+    (void)pli_body_constraint_rank(m->body, &held);
+    if (m->route == PLI_ROUTE_STAGES && held)
+        return pli_refuse(err, PLI_UNSUPPORTED, "held points are held by AdaptiveSolver only");
     if (m->route == PLI_ROUTE_STAGES && m->tool_count)
         return pli_refuse(err, PLI_UNSUPPORTED, "SphereTool and PlaneTool act inside AdaptiveSolver only");
     PliStatus status = read_fixed(o, m, err);
