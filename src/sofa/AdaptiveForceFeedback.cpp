@@ -97,9 +97,15 @@ void AdaptiveForceFeedback::bwdInit()
         l_tool->lead([this] { return lead(); });
 }
 
+/// The servo stays: a driver may be ticking it. Only what is known of the body begins again.
 void AdaptiveForceFeedback::reset()
 {
-    bwdInit();
+    if (!m_servo || !isComponentStateValid())
+        return;
+    const PliHost host = pli_host_default();
+    m_touch.reset(pli_touch_create(&host, l_model->body(), nullptr));
+    if (!m_touch)
+        refuse("there is no memory to begin again");
 }
 
 void AdaptiveForceFeedback::cleanup()

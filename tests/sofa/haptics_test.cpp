@@ -125,3 +125,17 @@ TEST(Haptics, ADeviceTicksInItsOwnThread)
     EXPECT_NE(feedback->d_state.getValue(), "waiting");
     EXPECT_TRUE(messages.errors.empty()) << messages.all();
 }
+
+TEST(Haptics, AResetBeginsAgain)
+{
+    Messages messages;
+    Scene s(file("sofa_hand.scn"), 0);
+    s.steps(65);
+    sofa::simulation::node::reset(s.node());
+    s.steps(65);
+    const double felt = s.get<pliant::AdaptiveForceFeedback>("Hand/feedback")->d_force.getValue().norm(),
+                 simulated = s.get<pliant::SphereTool>("Pad/ball")->d_force.getValue().norm();
+    EXPECT_GT(simulated, 0.3);
+    EXPECT_NEAR(felt, simulated, 0.03 * simulated);
+    EXPECT_TRUE(messages.errors.empty()) << messages.all();
+}
