@@ -2,6 +2,9 @@
 // What a binding cannot write in its own language: a callback that returns a struct, and a loop without the language in it.
 #include <pliant/registry.h>
 
+#include "host/components/bodies.h"
+#include "host/report/report.h"
+
 /// Lists of one component: rows and their values, the same number of each. Lent.
 typedef struct PliBindingLists {
     int count;
@@ -26,4 +29,23 @@ PliStepInfo pli_binding_steps(PliBody *body, const PliState *s, double dt, int c
     PliStepInfo info = { .status = PLI_OK, .finite = true, .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
     for (int k = 0; k < count && info.status == PLI_OK; ++k) info = pli_body_step(body, s, dt);
     return info;
+}
+
+/// Where a field is; no name: the struct itself.
+typedef struct PliBindingField {
+    const char *type, *name;
+    size_t offset, size;
+} PliBindingField;
+
+#define PLI_STRUCT(s) { #s, NULL, 0, sizeof(s) },
+#define PLI_USED(s, field) { #s, #field, offsetof(s, field), sizeof(((s *)0)->field) },
+static const PliBindingField fields[] = {
+#include "structs.def"
+};
+
+PLI_API const PliBindingField *pli_binding_field(int i);
+/// NULL behind the last.
+const PliBindingField *pli_binding_field(int i)
+{
+    return i >= 0 && (size_t)i < sizeof fields / sizeof *fields ? &fields[i] : NULL;
 }

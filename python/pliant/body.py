@@ -1,6 +1,7 @@
 # Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later
 """A body of any scheme: made from attributes, stepped, looked at."""
 import ctypes as c
+import operator
 import os
 import threading
 from collections import namedtuple
@@ -13,13 +14,19 @@ from ._arrays import Kept, copied, index_array, real_array, real_number, whole_n
 from .mesh import Mesh
 from .tools import Tool
 
-StepInfo = namedtuple("StepInfo", [name for name, _ in _l.PliStepInfo._fields_])
+StepInfo = namedtuple("StepInfo", _l.names(_l.PliStepInfo))
 StepInfo.__doc__ = "What a step did; see PliStepInfo in <pliant/body.h>."
-Energy = namedtuple("Energy", [name for name, _ in _l.PliEnergy._fields_])
+Energy = namedtuple("Energy", _l.names(_l.PliEnergy))
 Energy.__doc__ = "J, kg m/s, kg m2/s, kg, m; see PliEnergy in <pliant/body.h>."
-Stats = namedtuple("Stats", [name for name, _ in _l.PliStats._fields_])
+Stats = namedtuple("Stats", _l.names(_l.PliStats))
 Stats.__doc__ = "Costs and events; see PliStats in <pliant/body.h>."
-_INFO = [name for name, _ in _l.PliStepInfo._fields_]
+
+
+_step_values = operator.attrgetter(*StepInfo._fields)
+
+
+def _step_info(info):
+    return StepInfo._make(_step_values(info))
 
 
 def _plain(value):
@@ -27,7 +34,7 @@ def _plain(value):
 
 
 def _tuple(kind, struct):
-    return kind(*(_plain(getattr(struct, name)) for name, _ in struct._fields_))
+    return kind(*(_plain(getattr(struct, name)) for name in _l.names(struct)))
 
 
 class _Lists(c.Structure):
@@ -56,7 +63,8 @@ class _Source:
                 rows.append(a.address)
                 count = array.size if a.kind != _r.POINTS else len(array)
                 pointer = array.ctypes.data
-                values.append(_l.PliValue(name in given, None if a.kind == _r.INDICES else pointer, pointer if a.kind == _r.INDICES else None, count))
+                values.append(_l.PliValue(set=name in given, real=None if a.kind == _r.INDICES else pointer,
+                                           index=pointer if a.kind == _r.INDICES else None, count=count))
             elif a.size:
                 self.texts[name] = c.create_string_buffer(os.fsencode(a.write(value)))
             elif a.kind in (_r.FILE, _r.FILES):
@@ -70,9 +78,9 @@ class _Source:
         self.rows = (c.c_void_p * max(1, len(rows)))(*rows)
         self.values = (_l.PliValue * max(1, len(values)))(*values)
         self.lists = _Lists(len(rows), self.rows, self.values)
-        self.struct = _l.PliSource(c.addressof(self.lists), _l.IsSet(self._is_set), _l.Fill(self._fill), _LIST, _l.Count(self._count),
-                                   _l.File(self._file), _l.Count(self._count), _l.Linked(self._linked), _l.Own(self._own),
-                                   _l.Publish(self._publish), None)
+        self.struct = _l.PliSource(user=c.addressof(self.lists), is_set=_l.IsSet(self._is_set), fill=_l.Fill(self._fill), list=_LIST,
+                                   file_count=_l.Count(self._count), file=_l.File(self._file), link_count=_l.Count(self._count),
+                                   linked=_l.Linked(self._linked), own=_l.Own(self._own), publish=_l.Publish(self._publish))
 
     @staticmethod
     def _several(a, value, one):
@@ -181,7 +189,7 @@ class Body:
         self._x, self._v = np.zeros((n, 3)), np.zeros((n, 3))
         self._force = None
         self._tools, self._slots, self._fixed = [], None, np.zeros(0, np.uint32)
-        self._state = _l.PliState(self._x.ctypes.data, self._v.ctypes.data)
+        self._state = _l.PliState(x=self._x.ctypes.data, v=self._v.ctypes.data)
         self._err = _l.PliError()
         self.time = 0.0
         _l.lib.pli_body_reset(pointer, c.byref(self._state))
@@ -380,8 +388,7 @@ class Body:
             failure = _l.error(info.status, err.text.decode("utf-8", "replace"))
             failure.info = _tuple(StepInfo, info)
             raise failure
-        return StepInfo(info.status, info.cause, info.finite, info.substeps, info.cg_iterations, info.residual, info.refined, info.coarsened,
-                        info.inverted, info.bad_element, info.bad_dof, info.needed_substeps, info.retries)
+        return _step_info(info)
 
     # ---- looking ---------------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ class Comparison:
 
     def _text(self, function):
         chapter = _l.PliChapter(comparison=self._kept.pointer, title=self.title.encode(), scene=b"", note=None)
-        definition = _l.PliReportDef(c.pointer(chapter), 1, b"pliant.compare(...)", None, 0)
+        definition = _l.PliReportDef(chapter=c.pointer(chapter), count=1, command=b"pliant.compare(...)")
         text = _l.PliText()
         function(c.byref(definition), c.byref(text))
         try:

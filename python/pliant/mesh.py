@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from . import _library as _l
-from ._arrays import Kept, real_array, index_array
+from ._arrays import Kept, index_array, real_array, real_number
 
 
 class Mesh:
@@ -63,7 +63,8 @@ class Mesh:
             raise _l.ArgumentError(f"cells are three numbers, not {n.shape}")
         if not 0 <= int(seed) < 2**64:
             raise _l.ArgumentError(f"seed = {seed} must be in 0 .. 2^64 - 1")
-        d = _l.PliBoxDef((c.c_double * 3)(*low), (c.c_double * 3)(*high), (c.c_uint32 * 3)(*[int(k) for k in n]), float(jitter), int(seed))
+        d = _l.PliBoxDef(min=(c.c_double * 3)(*low), max=(c.c_double * 3)(*high), cells=(c.c_uint32 * 3)(*[int(k) for k in n]),
+                         jitter=real_number("jitter", jitter), seed=int(seed))
         err, (host, _), self = _l.PliError(), _l.host(), cls.__new__(cls)
         self.path = None
         self._own(_l.lib.pli_mesh_box(c.byref(host), c.byref(d), c.byref(err)), err)

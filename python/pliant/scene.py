@@ -161,5 +161,6 @@ class Scene:
         grip = None
         if at is not None:
             a, t = real_array("at", at, (3,)), real_array("target", target, (3,))
-            grip = _l.PliGrip((c.c_double * 3)(*a), real_number("radius", radius, 0.0), (c.c_double * 3)(*t), real_number("stiffness", stiffness))
+            grip = _l.PliGrip(at=(c.c_double * 3)(*a), radius=real_number("radius", radius, 0.0), target=(c.c_double * 3)(*t),
+                              stiffness=real_number("stiffness", stiffness))
         _l.check(_l.lib.pli_scene_grab(pointer, None if grip is None else c.byref(grip), c.byref(err)), err)

@@ -10,7 +10,6 @@ import tempfile
 from pliant import _library
 
 HEADERS = ("pliant/registry.h", "host/compare/compare.h", "host/report/report.h", "host/graph/scene.h", "host/components/bodies.h", "output/file.h")
-PREFIX = {"PliScene"}  # only its beginning is used
 
 
 def structs():
@@ -21,7 +20,7 @@ def program(named):
     lines = ["#include <stdio.h>", "#include <stddef.h>"] + [f'#include "{h}"' for h in HEADERS] + ["int main(void) {"]
     for name, struct in named.items():
         lines.append(f'printf("{name} . %zu\\n", sizeof({name}));')
-        for field, *_ in struct._fields_:
+        for field in _library.names(struct):
             lines.append(f'printf("{name} {field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
     return "\n".join(lines + ["return 0; }"])
 
@@ -32,7 +31,7 @@ def compare(named, text):
         name, field, *numbers = line.split()
         struct = named[name]
         if field == ".":
-            if name not in PREFIX and ctypes.sizeof(struct) != int(numbers[0]):
+            if ctypes.sizeof(struct) != int(numbers[0]):
                 wrong.append(f"{name} has {numbers[0]} bytes, and {ctypes.sizeof(struct)} in Python")
         elif (getattr(struct, field).offset, getattr(struct, field).size) != (int(numbers[0]), int(numbers[1])):
             wrong.append(f"{name}.{field} is at {numbers[0]} with {numbers[1]} bytes, and another in Python")
