@@ -153,6 +153,7 @@ typedef struct PliStepMatrix {
     const double *tether_weight, *tether_matrix;
     PliIndex block; ///< see PliSchemeStatic
     bool dense;     ///< see PliSchemeStatic
+    bool again;     ///< all but the tethers is as it was when this was last prepared
     struct PliSystem *system;
 } PliStepMatrix;
 PLI_API void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y); ///< y = A p; p and y differ
