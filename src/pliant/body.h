@@ -228,17 +228,17 @@ typedef enum PliStepCause {
 typedef struct PliStepInfo {
     PliStatus
         status; ///< PLI_OK; PLI_DIVERGED, PLI_BAD_ARGUMENT (dt), PLI_OVER_CAPACITY, PLI_OUT_OF_MEMORY: undone, see `cause`
-    PliStepCause cause;          ///< pli_step_check puts it into a sentence
-    bool finite;                 ///< status is PLI_OK
-    int substeps;                ///< explicit: how many were made; implicit: 1
-    int cg_iterations;           ///< implicit
-    double residual;             ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
+    PliStepCause cause; ///< pli_step_check puts it into a sentence
+    bool finite;        ///< status is PLI_OK
+    int substeps;       ///< explicit: how many were made; implicit: 1, or the pieces of a step that failed as one
+    int cg_iterations;  ///< implicit
+    double residual;    ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
     PliIndex refined, coarsened; ///< regions
     PliIndex inverted;           ///< elements
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
     PliIndex bad_dof;            ///< first coefficient that is not finite or ran away, or PLI_NONE
     double needed_substeps;      ///< explicit: how many dt asks for
-    int retries;                 ///< times the step was taken back and made again with shorter substeps
+    int retries;                 ///< times the step was taken back and made again, in shorter substeps or pieces
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);

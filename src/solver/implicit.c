@@ -299,7 +299,7 @@ static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
         const PliStepMatrix a = matrix_of(q->s);
         if (!q->is_stale || !q->has_guess) m->ops->solve(m->self, &a, b, dv);
         q->converged = true;
-        if (a.tether_count == 0 && !q->is_stale) return 1;
+        if ((a.tether_count == 0 || m->ops->tethered) && !q->is_stale) return 1;
         const PliSolveResult r = iterate(q, &refine, b, dv, scratch);
         if (r.converged || !q->is_stale) return isfinite(r.residual) ? 1 + r.iterations : -1;
         if (!prepare(q)) return -1;
@@ -343,7 +343,7 @@ static PliSolveResult solve_free(Solve *q, const double *b, double *dv, double *
     pli_constraints_project_force(c, rest);
     const bool exact = q->is == PLI_PREPARED_EXACT;
     PliSolveResult r = { .iterations = 1, .converged = true };
-    if (exact && a.tether_count == 0 && !q->is_stale) {
+    if (exact && (a.tether_count == 0 || ops->tethered) && !q->is_stale) {
         ops->solve(q->im->chosen->self, &a, rest, change);
     } else {
         const PliLinearOp op = { apply_free, ops->solve ? precondition : NULL, &prepared, (PliIndex)n };
@@ -461,7 +461,11 @@ static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage
         s->prepared = q.is;
         bool matrix = false;
         if (!s->settle || s->settle(s->self, w->dv, q.converged, &matrix) || round == ROUNDS) return total;
-        q.is_stale = q.is_stale || matrix;
+        if (matrix && im->chosen->ops->tethered) {
+            if (!prepare(&q)) return -1;
+        } else {
+            q.is_stale = q.is_stale || matrix;
+        }
         q.has_guess = true;
         s->prepared_tethers = true;
     }

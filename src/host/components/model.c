@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "host/components/components.h"
+#include "host/components/grab.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -287,6 +288,7 @@ static PliStatus model_begin(PliObject *o, double dt, PliError *err)
     PliScene *scene = o->node->scene;
     if (m->route == PLI_ROUTE_NONE) return PLI_OK;
     for (int i = 0; i < m->tool_count; ++i) pli_tool_place(m->tool_object[i], scene->time, dt, &m->tool[i]);
+    if (pli_model_grabbed(m)) pli_grab_move(m, dt);
     PliState s = { .x = m->state->x,
                    .v = m->state->v,
                    .external = m->external,
