@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // What levels of detail buy on a poked body, and what they cost. All times are CPU times of one thread.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,78 @@ static void run_poke(PliBench *b)
     }
     pli_comparison_destroy(c);
     pli_contest_destroy(contest);
+}
+
+// ---- the same, both implicit -------------------------------------------------------------------------------------------------------
+
+/// Poked liver, reference and adaptive body with the same implicit solver to 1e-4. @return false: it could not be run
+static bool poke_implicitly(PliBench *b, const char *solver, const char *young, PliOutcome *adaptive,
+                            PliOutcome *reference)
+{
+    static const char *const attribute[] = { "integrator", "linearSolver", "tolerance",
+                                             "iterations", "multirate",    "youngModulus" },
+                             *const body[] = { "Reference", "TetLod" };
+    enum { ATTRIBUTES = sizeof attribute / sizeof *attribute, BODIES = 2 };
+    const char *const value[ATTRIBUTES] = { "implicit", solver, "1e-4", "500", "0", young };
+    char name[BODIES * ATTRIBUTES][48], path[2048];
+    PliOverride set[BODIES * ATTRIBUTES];
+    for (int k = 0; k < BODIES * ATTRIBUTES; ++k) {
+        snprintf(name[k], sizeof name[k], "@%s/model.%s", body[k / ATTRIBUTES], attribute[k % ATTRIBUTES]);
+        set[k] = (PliOverride){ name[k], value[k % ATTRIBUTES] };
+    }
+    PliError err = { PLI_OK, "" };
+    const PliHost host = pli_host_default();
+    PliSceneDef scene = pli_scene_default();
+    scene.overrides = set, scene.override_count = BODIES * ATTRIBUTES;
+    PliCompareDef def = pli_compare_default();
+    def.repeat = 1;
+    PliContest *contest = NULL;
+    PliComparison *c = NULL;
+    if (pli_asset_path("compare/poked_liver.scn", path, sizeof path, &err) == PLI_OK)
+        contest = pli_contest_load(&host, path, &scene, &err);
+    if (contest && pli_contest_choose(contest, "TetLod", &err) == PLI_OK) c = pli_contest_compare(contest, &def, &err);
+    bool good = false;
+    for (int k = 0; c && k < c->count; ++k)
+        if (k != c->reference && c->outcome[k].verdict == PLI_FINISHED)
+            *adaptive = c->outcome[k], *reference = c->outcome[c->reference], good = true;
+    if (!good) pli_bench_broken(b, "%s, %s Pa: %s", solver, young, err.text[0] ? err.text : "a body did not finish");
+    pli_comparison_destroy(c);
+    pli_contest_destroy(contest);
+    return good;
+}
+
+/// Either body with the solver that is faster for it.
+static void run_implicit(PliBench *b)
+{
+    static const char *const solver[] = { "multigrid", "incomplete" }, *const young[] = { "4000", "4e5" };
+    for (int y = 0; y < 2; ++y) {
+        PliOutcome best[2];
+        memset(best, 0, sizeof best);
+        bool good = true;
+        for (int s = 0; s < 2 && good; ++s) {
+            PliOutcome adaptive, reference;
+            good = poke_implicitly(b, solver[s], young[y], &adaptive, &reference);
+            if (!good) break;
+            if (s == 0 || adaptive.step_ms.mean < best[0].step_ms.mean) best[0] = adaptive;
+            if (s == 0 || reference.step_ms.mean < best[1].step_ms.mean) best[1] = reference;
+        }
+        if (!good) return;
+        const struct {
+            const char *name;
+            double value;
+            const char *unit;
+        } row[] = { { "speedup", best[1].step_ms.mean / best[0].step_ms.mean, "" },
+                    { "error", 100.0 * best[0].error_rms, "%" },
+                    { "force_error", 100.0 * best[0].force_error, "%" },
+                    { "active_mean", best[0].dofs_mean, "" },
+                    { "adaptive", best[0].step_ms.mean, "ms/step" },
+                    { "uniform", best[1].step_ms.mean, "ms/step" } };
+        for (size_t k = 0; k < sizeof row / sizeof *row; ++k) {
+            char metric[48];
+            snprintf(metric, sizeof metric, "%s%s", row[k].name, y ? "_stiff" : "");
+            pli_bench_report(b, metric, row[k].value, row[k].unit);
+        }
+    }
 }
 
 // ---- a poked liver, stepped here -----------------------------------------------------------------------------------------------------
@@ -292,6 +365,8 @@ static void run_scaling(PliBench *b)
 
 const PliBenchCase pli_bench_tetlod_cases[] = {
     { "tetlod.poke", "poked liver against the uniform finest level of 13,086 nodes, adaptation included", run_poke },
+    { "implicit.tetlod", "the same with implicit steps to 1e-4, 4 and 400 kPa, each body with its faster solver",
+      run_implicit },
     { "tetlod.scaling", "poked cube, finest level of 24^3 and of 48^3 nodes, same skin, tool and smallest size",
       run_scaling },
     { "tetlod.overhead", "adaptation's share of a step, poked liver", run_overhead },
