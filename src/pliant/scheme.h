@@ -153,6 +153,7 @@ typedef struct PliStepMatrix {
     const double *tether_weight, *tether_matrix;
     PliIndex block; ///< see PliSchemeStatic
     bool dense;     ///< see PliSchemeStatic
+    bool again;     ///< all but the tethers is as it was when this was last prepared
     struct PliSystem *system;
 } PliStepMatrix;
 PLI_API void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y); ///< y = A p; p and y differ
@@ -189,7 +190,8 @@ typedef struct PliLinearOps {
     void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL
     bool
         notices; ///< an indefinite A is noticed (also by CG): the exact K, which follows the motion better, is tried first
-    bool responds; ///< solve may be used between steps: pli_body_response, pli_body_compliance
+    bool tethered; ///< prepare takes tethers exactly, and costs little where nothing but them has changed
+    bool responds; ///< solve is exact and may be used between steps: pli_body_response, pli_body_compliance
 } PliLinearOps;
 
 typedef struct PliLinearMethod {

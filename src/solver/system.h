@@ -67,6 +67,8 @@ typedef struct PliSystem {
     void *self;
 
     double mass_factor, stiffness_factor; ///< of the matrix of the last implicit step
+    PliPrepared prepared;                 ///< what was made of it ...
+    bool prepared_tethers;                ///< ... with tethers
     PliSolveCost solve;
 
     // ---- implicit only: points of the body that contact or the host hold, see PliStepMatrix ----------------------------------
@@ -108,6 +110,8 @@ typedef struct PliImplicit {
     PliLinearMethod *method; ///< the scheme's, then the library's
     int method_count, own_count;
     const PliLinearMethod *chosen; ///< for the present pattern; NULL: there is none yet
+    const PliLinearMethod *direct; ///< what answers between steps where `chosen` does not; NULL: nobody asked yet
+    bool direct_ready;             ///< it has the matrix of the last step
 } PliImplicit;
 /// Takes the scheme's methods and makes the library's, with room for what the scheme can have.
 PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSchemeStatic *statics, PliIndex limit);
@@ -116,13 +120,25 @@ void pli_implicit_destroy(PliImplicit *im);
 PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im);
 /// Tethers join points that the pattern keeps apart: pieces of a body that begin to touch.
 bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im);
-/// One linearised implicit Euler step, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it
-/// failed.
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt);
-bool pli_implicit_responds(const PliImplicit *im); ///< the two below may be called
-/// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ.
-void pli_implicit_solve(PliSystem *s, const PliImplicit *im, const double *b, double *x);
+/// A linearised implicit step of `length`, or a part of one: dv and x follow from the forces at length v + reach dv.
+/// With reach = length that is implicit Euler.
+typedef struct PliStage {
+    double start;  ///< s, since the step began
+    double length; ///< s
+    double reach;  ///< s
+    bool again;    ///< with the matrix of the stage before, which had the same reach
+} PliStage;
+enum { PLI_STAGES = 2 };
+/// The stages of a step of first or second order. Second: implicit Euler over the first part g of the step, then a stage of the same
+/// reach over the rest, g = 1 - 1/sqrt(2). For linear forces that is the L-stable SDIRK method of two stages (Alexander 1977), whose
+/// damping of slow motion falls with the fourth power of the step; both have one matrix. @return how many
+int pli_implicit_stages(int order, double dt, PliStage stage[PLI_STAGES]);
+/// One stage, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it failed.
+int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage);
+/// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ. Where that step only iterated, the first
+/// call after a pattern may allocate, and the first after a step factors.
+PliStatus pli_implicit_solve(PliSystem *s, PliImplicit *im, const double *b, double *x);
 /// Eight at once, in place: x and work have shape [3 active_count, 8].
-void pli_implicit_solve_eight(PliSystem *s, const PliImplicit *im, double *x, double *work);
+PliStatus pli_implicit_solve_eight(PliSystem *s, PliImplicit *im, double *x, double *work);
 
 #endif

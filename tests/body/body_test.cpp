@@ -57,7 +57,7 @@ TEST(Body, FreeBodyKeepsMomentum)
     Mesh mesh = box(4, 4, 4, 1, 1, 1, 0.2);
     for (bool multirate : { false, true }) {
         PliBodyDef d = quiet();
-        d.multirate = multirate;
+        d.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_ONE;
         Body b = fem(mesh.get(), d);
         State s(b.get());
         spin(s, 2.0);
@@ -103,6 +103,58 @@ TEST(Body, ImplicitAgreesWithExplicitForSmallSteps)
         EXPECT_GT(largest, 1e-3);
         EXPECT_LT(difference, 0.02 * largest) << "solver " << solver;
     }
+}
+
+// Half the step, a quarter of the error; and of a swing of two hundred steps next to nothing is lost, where implicit Euler loses nearly
+// all of it. A swing gives no energy, and what nothing holds keeps its momentum.
+TEST(Body, StepsOfSecondOrder)
+{
+    Mesh mesh = box(3, 3, 3);
+    const auto swing = [&](int order, double dt, int steps, PliEnergy *first, PliEnergy *last, double *most) {
+        PliBodyDef d = pli_body_default();
+        d.integrator = PLI_IMPLICIT;
+        d.linear_solver = PLI_SOLVE_LDL;
+        d.order = order;
+        d.gravity[1] = 0.0;
+        d.material.damping = 0.0;
+        Body b = fem(mesh.get(), d);
+        State s(b.get());
+        for (size_t i = 0; i < s.x.size(); i += 3) s.v[i] = 0.3 * (s.x[i] - 0.5) + 0.1, s.v[i + 1] = 0.05 * s.x[i + 2];
+        *first = pli_body_energy(b.get(), s.x.data(), s.v.data());
+        double before = first->kinetic + first->elastic;
+        *most = 0.0;
+        for (int k = 0; k < steps; ++k) {
+            EXPECT_TRUE(pli_body_step(b.get(), &s.view, dt).finite);
+            *last = pli_body_energy(b.get(), s.x.data(), s.v.data());
+            *most = largest_of(*most, (last->kinetic + last->elastic - before) / before);
+            before = last->kinetic + last->elastic;
+        }
+        return s.x;
+    };
+    PliEnergy first, last;
+    double most, error[3];
+    const double length = 0.02;
+    const auto exact = swing(2, length / 512, 512, &first, &last, &most);
+    for (int k = 0; k < 3; ++k) {
+        const auto x = swing(2, length / (8 << k), 8 << k, &first, &last, &most);
+        error[k] = 0.0;
+        for (size_t i = 0; i < x.size(); ++i) error[k] = largest_of(error[k], std::fabs(x[i] - exact[i]));
+    }
+    EXPECT_GT(error[0] / error[1], 3.3);
+    EXPECT_GT(error[1] / error[2], 3.3);
+    double left[2];
+    for (int order : { 1, 2 }) {
+        swing(order, 0.02, 200, &first, &last, &most);
+        // what is lost of the motion against the centre
+        const double flight =
+            0.5 * (first.momentum[0] * first.momentum[0] + first.momentum[1] * first.momentum[1]) / first.mass;
+        left[order - 1] = (last.kinetic + last.elastic - flight) / (first.kinetic - flight);
+        EXPECT_LT(most, 3e-4) << order; // and what a step gains another one loses:
+        EXPECT_LT(last.kinetic + last.elastic, first.kinetic * (1.0 + 1e-6)) << order;
+        for (int c = 0; c < 3; ++c) EXPECT_NEAR(last.momentum[c], first.momentum[c], 1e-9 * first.mass);
+    }
+    EXPECT_LT(left[0], 0.05);
+    EXPECT_GT(left[1], 0.95);
 }
 
 TEST(Body, StagesAreConsistent)
@@ -276,4 +328,66 @@ TEST(Body, BadDefinitionsGetASentence)
     Body b(pli_fem_create(&host, &def, &err));
     const PliIndex far_away = 99;
     EXPECT_EQ(pli_body_set_fixed(b.get(), &far_away, 1, &err), PLI_BAD_ARGUMENT);
+}
+
+// ---- steps that fail ---------------------------------------------------------------------------------------------------------
+
+namespace
+{
+
+/// NaN for the first `bad` calls, then a plain push.
+struct Fault {
+    int bad, calls;
+};
+
+void faulty(const double *, const double *, double, double *f, void *user)
+{
+    Fault *fault = (Fault *)user;
+    f[1] += fault->calls++ < fault->bad ? NAN : 0.5;
+}
+
+PliStepInfo one_faulty_step(int bad, bool halves, std::vector<double> *x, uint64_t *retries)
+{
+    Mesh mesh = box(2, 2, 2);
+    PliHost host = pli_host_default();
+    PliFemDef def = pli_fem_default();
+    PliError err = {};
+    def.mesh = mesh.get();
+    def.base.integrator = PLI_IMPLICIT;
+    Body body(pli_fem_create(&host, &def, &err));
+    EXPECT_TRUE(body) << err.text;
+    State s(body.get());
+    Fault fault = { bad, 0 };
+    s.view.external = faulty, s.view.external_user = &fault;
+    PliStepInfo info = pli_body_step(body.get(), &s.view, halves ? 0.005 : 0.01);
+    if (halves) info = pli_body_step(body.get(), &s.view, 0.005);
+    *x = s.x;
+    *retries = pli_body_stats(body.get()).retries;
+    return info;
+}
+
+} // namespace
+
+TEST(Retries, AnImplicitStepThatFailsIsMadeInPieces)
+{
+    std::vector<double> once, twice;
+    uint64_t retries = 0;
+    const PliStepInfo info = one_faulty_step(1, false, &once, &retries);
+    EXPECT_EQ(PLI_OK, info.status);
+    EXPECT_EQ(1, info.retries);
+    EXPECT_EQ(2, info.substeps);
+    EXPECT_EQ(1u, retries);
+    EXPECT_EQ(PLI_OK, one_faulty_step(0, true, &twice, &retries).status);
+    ASSERT_EQ(once.size(), twice.size());
+    for (size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(twice[i], once[i], 1e-12) << i; // what two halves are
+}
+
+TEST(Retries, WhatFailsInAnyPiecesIsUndone)
+{
+    std::vector<double> x;
+    uint64_t retries = 0;
+    const PliStepInfo info = one_faulty_step(1000, false, &x, &retries);
+    EXPECT_EQ(PLI_DIVERGED, info.status);
+    EXPECT_EQ(PLI_STEP_NOT_FINITE, info.cause);
+    for (double value : x) EXPECT_TRUE(std::isfinite(value));
 }

@@ -44,6 +44,7 @@ const Row rows[] = {
     { "*", "damping", "0.003", RUNNING, "" },
     { "*", "integrator", "implicit", ACTS, "integrator='symplectic'" },
     { "*", "linearSolver", "ldl", ACTS, "integrator='implicit' linearSolver='cg' tolerance='0.01'" },
+    { "*", "order", "2", RUNNING, "integrator='implicit' order='1'" },
     { "*", "iterations", "2", RUNNING, implicit_cg },
     { "*", "tolerance", "0.3", RUNNING, implicit_cg },
     { "*", "massDamping", "30", RUNNING, "" },
