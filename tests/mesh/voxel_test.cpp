@@ -272,8 +272,8 @@ TEST(March, IsExactlyStraightInAConvexBody)
 
 TEST(March, GoesAroundACornerByTheShortestPath)
 {
-    Soup s; // two arms of an L that share a face exactly
-    const double a0[3] = { 0, 0, 0 }, a1[3] = { 4, 1, 1 }, b0[3] = { 0, 1, 0 }, b1[3] = { 1, 4, 1 };
+    Soup s; // two arms of an L, one of them well into the other
+    const double a0[3] = { 0, 0, 0 }, a1[3] = { 4, 1, 1 }, b0[3] = { 0, 0.5, 0 }, b1[3] = { 1, 4, 1 };
     add_box(s, a0, a1);
     add_box(s, b0, b1);
     PliVoxels *v = fill(s, 40);
