@@ -110,6 +110,17 @@ else()
 endif()
 
 pliant_part("Haptic devices" on "libHD, SDL 2 and libspnav are opened when a device of theirs is")
+if(PLIANT_COMMAND)
+  find_package(tomlplusplus QUIET) # headers only, behind src/host/sweep/plan_toml.cpp; Debian has no kept TOML parser for C
+endif()
+if(NOT PLIANT_COMMAND)
+  pliant_part("Sweeps" off "PLIANT_COMMAND=OFF")
+elseif(tomlplusplus_FOUND)
+  pliant_part("Sweeps" on "toml++ ${tomlplusplus_VERSION}")
+else()
+  pliant_part("Sweeps" off "toml++ was not found, install libtomlplusplus-dev")
+endif()
+
 set(PLIANT_WITH_PYTHON OFF)
 if(NOT PLIANT_COMMAND)
   pliant_part("Python" off "PLIANT_COMMAND=OFF")

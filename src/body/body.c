@@ -460,16 +460,19 @@ static void take_stage(PliBody *b, PliStage *stage, PliStepInfo *info)
     if (iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
 }
 
-static void integrate_implicitly(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
+// In one piece, or in several where that failed.
+static void integrate_implicitly(PliBody *b, const PliState *s, double dt, int pieces, PliStepInfo *info)
 {
     PliStage stage[PLI_STAGES];
-    const int count = pli_implicit_stages(b->order, dt, stage);
+    const int count = pli_implicit_stages(b->order, dt / pieces, stage);
     b->stats.linearize_ms = b->stats.prepare_ms = b->stats.iterate_ms = 0.0;
-    info->substeps = 1;
-    for (int i = 0; i < count && info->status == PLI_OK; ++i) {
+    info->substeps = pieces;
+    for (int i = 0; i < count * pieces && info->status == PLI_OK; ++i) {
+        PliStage now = stage[i % count];
+        now.start += dt / pieces * (i / count);
         if (i > 0 && b->tool_count) pli_contact_book(b->contact);
-        begin_hooks(b, s, &stage[i]);
-        take_stage(b, &stage[i], info);
+        begin_hooks(b, s, &now);
+        take_stage(b, &now, info);
     }
 }
 
@@ -502,7 +505,9 @@ static void be_cautious(PliBody *b, double dt)
 // were too long in the end.
 static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 {
-    if (b->def.integrator == PLI_IMPLICIT || info->substeps == 0) return false;
+    // multipliers of the host's rows and of held points are those of one step
+    if (b->def.integrator == PLI_IMPLICIT) return info->status == PLI_DIVERGED && !b->rows && !b->held_points;
+    if (info->substeps == 0) return false;
     const double used = dt / info->substeps / b->rest_substep;
     if (info->status != PLI_OK) {
         if (info->status != PLI_DIVERGED) return false;
@@ -520,7 +525,7 @@ static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
     b->step_length = dt;
     if (b->def.integrator == PLI_IMPLICIT)
-        integrate_implicitly(b, s, dt, info);
+        integrate_implicitly(b, s, dt, 1 << info->retries, info);
     else
         integrate_explicitly(b, s, dt, info);
     const PliForceOps *force = b->system.force;
@@ -620,12 +625,12 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt) { return 
 PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, 1); }
 
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
+static PliImplicit *implicit_of(const PliBody *b) { return &((PliBody *)b)->implicit; }
 
 /// Whether the last step was one that forces can be added to afterwards.
 static bool responds(const PliBody *b)
 {
-    return b->def.integrator != PLI_IMPLICIT ||
-           (b->order < 2 && pli_implicit_responds(&b->implicit) && b->pattern_revision == b->revision);
+    return b->def.integrator != PLI_IMPLICIT || (b->order < 2 && b->pattern_revision == b->revision);
 }
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
@@ -642,7 +647,8 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
     if (implicit) {
-        pli_implicit_solve(system_of(b), &b->implicit, l->f, l->f_ext); // free between steps
+        const PliStatus status = pli_implicit_solve(system_of(b), implicit_of(b), l->f, l->f_ext); // free between steps
+        if (status != PLI_OK) return status;
         memcpy(l->f, l->f_ext, 3 * (size_t)active * sizeof(double));
     }
     memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
@@ -690,7 +696,9 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
         memset(x, 0, LANES * n * sizeof *x);
         for (size_t k = 0; k < lanes; ++k)
             if (!b->is_fixed[dofs[(first + k) / 3]]) put_unit(b, w, dofs[(first + k) / 3], k, (first + k) % 3, dt, x);
-        if (b->def.integrator == PLI_IMPLICIT) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
+        const bool implicit = b->def.integrator == PLI_IMPLICIT;
+        const PliStatus status = implicit ? pli_implicit_solve_eight(system_of(b), implicit_of(b), x, scratch) : PLI_OK;
+        if (status != PLI_OK) return status;
         for (size_t k = 0; k < lanes; ++k)
             for (size_t j = 0; j < size; ++j) c[(first + k) * size + j] = take_motion(b, w, dofs[j / 3], k, j % 3, x);
     }
@@ -701,6 +709,8 @@ PliStats pli_body_stats(const PliBody *b)
 {
     PliStats stats = b->stats;
     stats.bytes = b->bytes;
+    stats.rates = b->system.rate_count;
+    stats.eased = b->elastic ? pli_elastic_force_eased(b->elastic) : 0;
     return stats;
 }
 

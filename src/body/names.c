@@ -51,6 +51,7 @@ PliBodyDef pli_body_default(void)
         .courant = 0.8,
         .adapt = true,
         .spread = true,
+        .multirate = PLI_RATES_AUTO,
         .cookie = PLI_DEF_COOKIE,
     };
 }

@@ -17,6 +17,8 @@ static const PliCommand commands[] = {
     { "new", "make a comparison of all schemes from a closed surface", pli_cmd_new, false },
     { "compare", "run every body of a scene alone and say how far off each is and what it costs", pli_cmd_compare,
       false },
+    { "tune", "find the parameters of each scheme for an error or a time", pli_cmd_tune, false },
+    { "sweep", "run scenes, schemes, attributes and seeds of one file as jobs", pli_cmd_sweep, false },
     { "check", "say what in a scene the embedded host cannot do", pli_cmd_check, false },
     { "list", "print the components the embedded host knows", pli_cmd_list, false },
     { "view", "show the bodies of a scene side by side in a window", pli_cmd_view, .outside = true },

@@ -167,7 +167,7 @@ static void fill_packs(PliIndex first, PliIndex last, int worker, void *arg)
             for (int k = 0; k < 9; ++k) p->grad[k][lane] = r->grad[k];
             for (int a = 0; a < 4; ++a) p->corner[a][lane] = s->corner[4 * (size_t)i + a];
             double factor = s->stiffness ? s->stiffness[i] : 1.0;
-            p->weight[lane] = at < s->count ? s->volume[i] * factor : 0.0;
+            p->weight[lane] = p->viscous[lane] = at < s->count ? s->volume[i] * factor : 0.0;
             s->e->stiffness[i] = factor;
         }
     }
@@ -189,6 +189,14 @@ PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex cou
     TetSource source = { e, count, corner, which, rest, volume, stiffness };
     pli_for(&e->host, e->tet_packs, 4 * PACK_BLOCK, fill_packs, &source);
     return PLI_OK;
+}
+
+void pli_elastic_set_tet_damping(PliElastic *e, const PliIndex *which, const double *share)
+{
+    for (PliIndex i = 0; i < e->tet_count; ++i) {
+        PliTetPack *p = &e->pack[i / PACK];
+        p->viscous[i % PACK] = p->weight[i % PACK] * share[which[i]];
+    }
 }
 
 /// Gradients of a pack lane by lane, when its samples list the same points. @return whether they do

@@ -40,6 +40,8 @@ void pli_elastic_set_project(PliElastic *e, bool project);
 PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner,
                                const PliIndex *which, const PliTetRest *rest, const double *volume,
                                const double *stiffness);
+/// Tetrahedra of the list given last have their share[which[i]] of the material's damping in force evaluations, instead of all.
+void pli_elastic_set_tet_damping(PliElastic *e, const PliIndex *which, const double *share);
 /// Replaces the general samples. Sample s owns entries first[s] .. first[s+1] of point and grad (shape [.., 3]).
 /// f0 (shape [count, 9], may be NULL) is added to F: what passive coefficients contribute. s0 (shape [count, 6] symmetric
 /// xx yy zz yz xz xy, may be NULL) is added to the second Piola-Kirchhoff stress.

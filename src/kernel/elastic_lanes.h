@@ -134,7 +134,7 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
             if (damped) {
                 W Fd[9], S[6];
                 lanes_gradient(p, lane, v, g, Fd);
-                viscous_stress(&lame, F, Fd, k, S);
+                viscous_stress(&lame, F, Fd, 0.0 - w_load(&p->viscous[lane]), S);
                 law_stress(law, &lame, F, &turn[n], k, S, P);
             } else {
                 law_stress(law, &lame, F, &turn[n], k, NULL, P);

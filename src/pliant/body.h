@@ -67,6 +67,13 @@ typedef struct PliCriterionDef {
 } PliCriterionDef;
 PLI_API PliCriterionDef pli_criterion_default(void); ///< strain jump 0.1, with the defaults named above
 
+/// Explicit steps: elements that tick at their own power-of-two rate.
+typedef enum PliRates {
+    PLI_RATES_ONE,  ///< all tick together
+    PLI_RATES_OWN,  ///< each as seldom as it may
+    PLI_RATES_AUTO, ///< their own where that at least halves what a substep costs: slivers, steep grading
+} PliRates;
+
 /// Common part of every definition. Always start from pli_*_default(), which fills `cookie`.
 typedef struct PliBodyDef {
     PliMaterial material;
@@ -81,7 +88,7 @@ typedef struct PliBodyDef {
     double rayleigh_stiffness;     ///< s, implicit only
     double courant;                ///< explicit substep as a fraction of the critical one, default 0.8
     bool adapt;                    ///< false freezes the resolution (reference runs)
-    bool multirate;                ///< explicit: elements tick at their own power-of-two rate
+    PliRates multirate;            ///< explicit, default PLI_RATES_AUTO
     bool spread;                   ///< write passive coefficients after every step, default true
     int cookie;
 } PliBodyDef;
@@ -103,7 +110,7 @@ typedef enum PliCoupling { PLI_VARIATIONAL, PLI_PAPER } PliCoupling;
 /// Debunne 2001: tetrahedral levels of detail.
 typedef struct PliTetLodDef {
     PliBodyDef base;
-    const PliMesh *const *levels; ///< coarse to fine, copied
+    const PliMesh *const *levels; ///< coarse to fine, copied; points no tetrahedron has are left out
     int level_count;              ///< 1 .. 8
     PliCoupling coupling;
     int ramp;            ///< rings over which element weights fade at a level switch, default 0
@@ -221,17 +228,17 @@ typedef enum PliStepCause {
 typedef struct PliStepInfo {
     PliStatus
         status; ///< PLI_OK; PLI_DIVERGED, PLI_BAD_ARGUMENT (dt), PLI_OVER_CAPACITY, PLI_OUT_OF_MEMORY: undone, see `cause`
-    PliStepCause cause;          ///< pli_step_check puts it into a sentence
-    bool finite;                 ///< status is PLI_OK
-    int substeps;                ///< explicit: how many were made; implicit: 1
-    int cg_iterations;           ///< implicit
-    double residual;             ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
+    PliStepCause cause; ///< pli_step_check puts it into a sentence
+    bool finite;        ///< status is PLI_OK
+    int substeps;       ///< explicit: how many were made; implicit: 1, or the pieces of a step that failed as one
+    int cg_iterations;  ///< implicit
+    double residual;    ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
     PliIndex refined, coarsened; ///< regions
     PliIndex inverted;           ///< elements
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
     PliIndex bad_dof;            ///< first coefficient that is not finite or ran away, or PLI_NONE
     double needed_substeps;      ///< explicit: how many dt asks for
-    int retries;                 ///< times the step was taken back and made again with shorter substeps
+    int retries;                 ///< times the step was taken back and made again, in shorter substeps or pieces
 } PliStepInfo;
 /// adapt -> (force, integrate)* -> spread. Never allocates.
 PLI_API PliStepInfo pli_body_step(PliBody *body, const PliState *s, double dt);
@@ -274,6 +281,8 @@ typedef struct PliStats {
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
     uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
+    int rates;                                                ///< explicit: at how many the elements tick, now
+    PliIndex eased;                                           ///< explicit: slivers with less than all damping, now
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet

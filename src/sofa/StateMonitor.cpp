@@ -57,7 +57,7 @@ void StateMonitor::open()
         return;
     }
     std::fputs("step,time_s,active,elements,substeps,refined,coarsened,step_ms,adapt_ms,force_ms,kinetic_J,elastic_J,"
-               "gravity_J,inverted\n",
+               "gravity_J,inverted,retries\n",
                m_file.get());
     line();
 }
@@ -70,10 +70,10 @@ void StateMonitor::line()
     const PliEnergy e = pli_body_energy(body, flat(state->read(vec_id::read_access::position)->getValue()),
                                         flat(state->read(vec_id::read_access::velocity)->getValue()));
     const PliStepInfo& info = l_model->lastStep();
-    std::fprintf(m_file.get(), "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u\n", m_step,
+    std::fprintf(m_file.get(), "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u,%d\n", m_step,
                  double(getContext()->getTime()), s.active, s.elements, info.substeps, (unsigned long long)s.refined,
                  (unsigned long long)s.coarsened, s.step_ms, s.adapt_ms, s.force_ms, e.kinetic, e.elastic, e.gravity,
-                 info.inverted);
+                 info.inverted, info.retries);
 }
 
 void StateMonitor::handleEvent(::sofa::core::objectmodel::Event* event)

@@ -57,7 +57,7 @@ TEST(Body, FreeBodyKeepsMomentum)
     Mesh mesh = box(4, 4, 4, 1, 1, 1, 0.2);
     for (bool multirate : { false, true }) {
         PliBodyDef d = quiet();
-        d.multirate = multirate;
+        d.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_ONE;
         Body b = fem(mesh.get(), d);
         State s(b.get());
         spin(s, 2.0);
@@ -328,4 +328,66 @@ TEST(Body, BadDefinitionsGetASentence)
     Body b(pli_fem_create(&host, &def, &err));
     const PliIndex far_away = 99;
     EXPECT_EQ(pli_body_set_fixed(b.get(), &far_away, 1, &err), PLI_BAD_ARGUMENT);
+}
+
+// ---- steps that fail ---------------------------------------------------------------------------------------------------------
+
+namespace
+{
+
+/// NaN for the first `bad` calls, then a plain push.
+struct Fault {
+    int bad, calls;
+};
+
+void faulty(const double *, const double *, double, double *f, void *user)
+{
+    Fault *fault = (Fault *)user;
+    f[1] += fault->calls++ < fault->bad ? NAN : 0.5;
+}
+
+PliStepInfo one_faulty_step(int bad, bool halves, std::vector<double> *x, uint64_t *retries)
+{
+    Mesh mesh = box(2, 2, 2);
+    PliHost host = pli_host_default();
+    PliFemDef def = pli_fem_default();
+    PliError err = {};
+    def.mesh = mesh.get();
+    def.base.integrator = PLI_IMPLICIT;
+    Body body(pli_fem_create(&host, &def, &err));
+    EXPECT_TRUE(body) << err.text;
+    State s(body.get());
+    Fault fault = { bad, 0 };
+    s.view.external = faulty, s.view.external_user = &fault;
+    PliStepInfo info = pli_body_step(body.get(), &s.view, halves ? 0.005 : 0.01);
+    if (halves) info = pli_body_step(body.get(), &s.view, 0.005);
+    *x = s.x;
+    *retries = pli_body_stats(body.get()).retries;
+    return info;
+}
+
+} // namespace
+
+TEST(Retries, AnImplicitStepThatFailsIsMadeInPieces)
+{
+    std::vector<double> once, twice;
+    uint64_t retries = 0;
+    const PliStepInfo info = one_faulty_step(1, false, &once, &retries);
+    EXPECT_EQ(PLI_OK, info.status);
+    EXPECT_EQ(1, info.retries);
+    EXPECT_EQ(2, info.substeps);
+    EXPECT_EQ(1u, retries);
+    EXPECT_EQ(PLI_OK, one_faulty_step(0, true, &twice, &retries).status);
+    ASSERT_EQ(once.size(), twice.size());
+    for (size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(twice[i], once[i], 1e-12) << i; // what two halves are
+}
+
+TEST(Retries, WhatFailsInAnyPiecesIsUndone)
+{
+    std::vector<double> x;
+    uint64_t retries = 0;
+    const PliStepInfo info = one_faulty_step(1000, false, &x, &retries);
+    EXPECT_EQ(PLI_DIVERGED, info.status);
+    EXPECT_EQ(PLI_STEP_NOT_FINITE, info.cause);
+    for (double value : x) EXPECT_TRUE(std::isfinite(value));
 }

@@ -68,11 +68,11 @@ TEST(Grab, AFreeBodyGetsTheMomentumOfTheSpringOnEveryRoute)
     for (const auto &route : routes) {
         Boxes b(route[0], route[1]);
         PliGrip g = grip();
-        g.target[1] += 0.02;
+        g.target[1] += 0.01, g.stiffness = 80.0; // less than a hand makes in this step
         PliError err = {};
         ASSERT_EQ(b.grab(&g, &err), PLI_OK) << err.text;
         b.s->step(1);
-        const double expected = 40.0 * 0.02 * 0.002;
+        const double expected = 80.0 * 0.01 * 0.002;
         for (int i = 0; i < 2; ++i) {
             const PliEnergy e = b.energy(i);
             EXPECT_NEAR(e.momentum[1], expected, 0.03 * expected) << route[0] << route[1] << " body " << i;
@@ -84,6 +84,23 @@ TEST(Grab, AFreeBodyGetsTheMomentumOfTheSpringOnEveryRoute)
         b.s->step(3);
         EXPECT_NEAR(b.energy(0).momentum[1], had, 1e-4 * expected);
     }
+}
+
+TEST(Grab, AHandIsNoFasterThanFiftyBodyLengthsASecond)
+{
+    // half of a mouse's jump to ten metres off would give a thousand times the momentum
+    Boxes b("", "<AdaptiveSolver/>");
+    PliGrip g = grip();
+    g.target[1] += 10.0;
+    PliError err = {};
+    ASSERT_EQ(b.grab(&g, &err), PLI_OK) << err.text;
+    b.s->step(1);
+    const double size = 0.1 * std::sqrt(3.0), expected = 40.0 * (50.0 * size * 0.002) * 0.002;
+    EXPECT_NEAR(b.energy(0).momentum[1], expected, 0.03 * expected);
+    EXPECT_EQ(1u, pli_scene_grab_limited(b.s->scene, 0));
+    b.s->step(1); // it goes on
+    EXPECT_GT(b.energy(0).momentum[1], 2.5 * expected);
+    EXPECT_EQ(2u, pli_scene_grab_limited(b.s->scene, 0));
 }
 
 TEST(Grab, HoldingStillAddsNothing)

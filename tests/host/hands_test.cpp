@@ -18,19 +18,14 @@ TEST_P(Hands, ABodySurvivesThem)
     enum { PULLS = 6 };
     PliHandsTally tally = {};
     PliError err = {};
-    ASSERT_TRUE(pli_hands_play(GetParam(), PULLS, &tally, &err)) << err.text;
+    ASSERT_TRUE(pli_hands_play(GetParam(), 1, PULLS, &tally, &err)) << err.text;
     EXPECT_EQ(PULLS, tally.survived) << "seed " << tally.first_seed << ": " << tally.first.text;
     EXPECT_GE(tally.steps, PULLS);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, Hands,
-                         testing::Values("single/FemModel.scn", "single/FemModel_implicit.scn",
-                                         "single/TetLodModel.scn", "single/FramesModel.scn", "single/WaveletModel.scn",
-                                         "single/OctreeModel.scn", "single/SpringsModel.scn"),
-                         [](const testing::TestParamInfo<const char *> &i) {
-                             const std::string name = i.param;
-                             const size_t slash = name.find('/') + 1;
-                             return name.substr(slash, name.find('.') - slash);
-                         });
+INSTANTIATE_TEST_SUITE_P(Bodies, Hands,
+                         testing::Values("fem", "fem_implicit", "tetlod", "tetlod_implicit", "frames", "wavelet",
+                                         "octree", "springs"),
+                         [](const testing::TestParamInfo<const char *> &i) { return std::string(i.param); });
 
 } // namespace

@@ -240,9 +240,12 @@ TEST_P(BallOnFrames, LiesOnTopAndDentsThem)
 
 INSTANTIATE_TEST_SUITE_P(Ways, BallOnFrames, ::testing::Values(true, false));
 
-INSTANTIATE_TEST_SUITE_P(Ways, Contact,
-                         ::testing::Values(Way{ "implicit", false, "integrator=\"implicit\" linearSolver=\"ldl\"" },
-                                           Way{ "explicit", false, "damping=\"0.002\"" }, Way{ "stock", true, "" }));
+INSTANTIATE_TEST_SUITE_P(
+    Ways, Contact,
+    ::testing::Values(Way{ "implicit", false, "integrator=\"implicit\" linearSolver=\"ldl\"" },
+                      Way{ "multigrid", false,
+                           "integrator=\"implicit\" linearSolver=\"multigrid\" tolerance=\"1e-6\"" },
+                      Way{ "explicit", false, "damping=\"0.002\"" }, Way{ "stock", true, "" }));
 
 class Penalty : public sofa::testing::BaseSimulationTest
 {

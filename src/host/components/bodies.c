@@ -87,6 +87,12 @@ PliStatus pli_scene_grab(PliScene *scene, const PliGrip *grip, PliError *err)
     return status;
 }
 
+uint64_t pli_scene_grab_limited(PliScene *scene, int body)
+{
+    const PliModel *m = model_at(scene, body);
+    return m ? pli_model_grab_limited(m) : 0;
+}
+
 PliStatus pli_scene_tune(PliScene *scene, int body, const PliTuning *tuning, int count, PliError *err)
 {
     PliModel *m = model_at(scene, body);

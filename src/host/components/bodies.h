@@ -44,8 +44,9 @@ typedef struct PliGrip {
     double target[3]; ///< m, where the point at `at` is pulled to
     double stiffness; ///< N/m; 0: about as stiff as the body under the patch
 } PliGrip;
-/// Holds every body by the same patch; NULL lets go.
+/// Holds every body by the same patch; NULL lets go. The hand goes to its target at 50 body lengths a second at most.
 PliStatus pli_scene_grab(PliScene *scene, const PliGrip *grip, PliError *err);
+uint64_t pli_scene_grab_limited(PliScene *scene, int body); ///< steps in which it was slower than asked for, in all
 
 /// The value of an attribute that may change while a scene runs: a multiple of the scene's, or (PliSlide.absolute) a value of its own.
 typedef struct PliTuning {

@@ -43,6 +43,8 @@ PliMeshArrays pli_object_arrays(PliObject *source); // mesh.c
 PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshKind kind, PliError *err); // mesh.c
 /// Says in the findings which tetrahedra of a mesh are slivers, where the worst one is and how many steps it costs.
 void pli_note_slivers(PliObject *o, const PliMesh *mesh, const char *which); // slivers.c
+/// Says what the body does about them.
+void pli_note_rates(PliObject *o, const PliBody *body); // slivers.c
 /// A body is stepped one way only.
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.

@@ -18,6 +18,10 @@ struct PliGrab {
     PliIndex count, *point;
     double *weight;      ///< sum 1
     double offset[3];    ///< from the grabbed point to the middle of the patch, at rest
+    double size;         ///< m, of the skin at rest
+    bool is_new;         ///< the hand is where the patch is
+    double hand[3];      ///< where it is on its way to the target
+    uint64_t limited;    ///< steps in which it was slower than asked for
     PliPointForces list; ///< of the spring, and its row
     PliIndex row[2], *row_dof, row_capacity;
     double *row_weight, force[3], stiffness[6];
@@ -43,6 +47,10 @@ static PliStatus make(PliModel *m, PliError *err)
     const PliIndex *tris = pli_body_skin_tris(m->body, &tri_count);
     pli_body_skin_positions(m->body, pli_body_rest(m->body), g->rest);
     pli_point_areas(g->rest, g->point_count, tris, tri_count, g->area);
+    double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+    for (size_t i = 0; i < 3 * n; ++i)
+        low[i % 3] = fmin(low[i % 3], g->rest[i]), high[i % 3] = fmax(high[i % 3], g->rest[i]);
+    g->size = n ? v3_distance(low, high) : 0.0;
     m->grab = g;
     return pli_model_reserve(m, err);
 }
@@ -94,13 +102,11 @@ PliStatus pli_model_grab(PliModel *m, const PliGrip *grip, PliError *err)
     g->grip = *grip;
     // a disc of this radius pushed into a half space resists with about 2 E r: the hand is as stiff as the body
     if (!(grip->stiffness > 0.0)) g->grip.stiffness = 2.0 * pli_body_def(m->body)->material.young * grip->radius;
-    if (!same) choose(g);
+    if (!same) choose(g), g->is_new = true;
     g->on = g->count > 0;
     if (m->choose_external) m->choose_external(m);
     return PLI_OK;
 }
-
-bool pli_model_grabbed(const PliModel *m) { return m->grab && m->grab->on; }
 
 static void middle(const PliGrab *g, PliRows rows, const double *x, double p[3])
 {
@@ -109,6 +115,29 @@ static void middle(const PliGrab *g, PliRows rows, const double *x, double p[3])
         for (PliIndex j = rows.first[g->point[k]]; j < rows.first[g->point[k] + 1]; ++j)
             v3_madd(p, g->weight[k] * rows.weight[j], x + 3 * (size_t)rows.column[j]);
 }
+
+/// Body lengths a second: a hand throws at some 10 m/s, and a mouse jumps. What follows the mouse faster pulls a body inside out
+/// in one step and looks no different.
+static const double HAND_SPEED = 50.0;
+
+void pli_grab_move(PliModel *m, double dt)
+{
+    PliGrab *g = m->grab;
+    if (g->is_new) {
+        const PliRows rows = pli_body_skin_rows(m->body);
+        middle(g, rows, m->state->x, g->hand);
+        for (int d = 0; d < 3; ++d) g->hand[d] -= g->offset[d];
+        g->is_new = false;
+    }
+    const double way = v3_distance(g->hand, g->grip.target), most = HAND_SPEED * g->size * dt;
+    g->limited += way > most;
+    for (int d = 0; d < 3; ++d)
+        g->hand[d] = way > most ? g->hand[d] + (g->grip.target[d] - g->hand[d]) * most / way : g->grip.target[d];
+}
+
+uint64_t pli_model_grab_limited(const PliModel *m) { return m->grab ? m->grab->limited : 0; }
+
+bool pli_model_grabbed(const PliModel *m) { return m->grab && m->grab->on; }
 
 static void give(const PliGrab *g, PliRows rows, const double force[3], double *f)
 {
@@ -123,7 +152,7 @@ void pli_grab_force(const PliModel *m, const double *x, double *f)
     const PliRows rows = pli_body_skin_rows(m->body);
     double p[3], force[3];
     middle(g, rows, x, p);
-    for (int d = 0; d < 3; ++d) force[d] = g->grip.stiffness * (g->grip.target[d] + g->offset[d] - p[d]);
+    for (int d = 0; d < 3; ++d) force[d] = g->grip.stiffness * (g->hand[d] + g->offset[d] - p[d]);
     give(g, rows, force, f);
 }
 
@@ -153,7 +182,7 @@ const PliPointForces *pli_grab_points(PliModel *m, const double *x)
             g->row_weight[g->row[1]] = g->weight[i] * rows.weight[j];
         }
     for (int d = 0; d < 3; ++d) {
-        g->force[d] = k * (g->grip.target[d] + g->offset[d] - p[d]);
+        g->force[d] = k * (g->hand[d] + g->offset[d] - p[d]);
         g->stiffness[d] = k, g->stiffness[3 + d] = 0.0;
     }
     g->list = (PliPointForces){ 1, g->row, g->row_dof, g->row_weight, g->force, g->stiffness, NULL, NULL };

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "host/components/components.h"
+#include "host/components/grab.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -274,6 +275,7 @@ static PliStatus model_ready(PliObject *o, PliError *err)
         return pli_refuse(err, PLI_UNSUPPORTED, "SphereTool and PlaneTool act inside AdaptiveSolver only");
     PliStatus status = read_fixed(o, m, err);
     if (status) return status;
+    if (m->route == PLI_ROUTE_OWNED) pli_note_rates(o, m->body);
     if (m->tool_count) status = pli_body_set_tools(m->body, m->tool, m->tool_count, err);
     return status;
 }
@@ -286,6 +288,7 @@ static PliStatus model_begin(PliObject *o, double dt, PliError *err)
     PliScene *scene = o->node->scene;
     if (m->route == PLI_ROUTE_NONE) return PLI_OK;
     for (int i = 0; i < m->tool_count; ++i) pli_tool_place(m->tool_object[i], scene->time, dt, &m->tool[i]);
+    if (pli_model_grabbed(m)) pli_grab_move(m, dt);
     PliState s = { .x = m->state->x,
                    .v = m->state->v,
                    .external = m->external,

@@ -34,10 +34,10 @@ static PliStatus write_line(PliObject *o, PliError *err)
     PliScene *scene = o->node->scene;
     PliStats s = pli_body_stats(m->model->body);
     PliEnergy e = pli_body_energy(m->model->body, m->model->state->x, m->model->state->v);
-    fprintf(m->file, "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u\n", (unsigned long long)scene->step,
-            scene->time, s.active, s.elements, m->model->info.substeps, (unsigned long long)s.refined,
-            (unsigned long long)s.coarsened, s.step_ms, s.adapt_ms, s.force_ms, e.kinetic, e.elastic, e.gravity,
-            m->model->info.inverted);
+    fprintf(m->file, "%llu,%.9g,%u,%u,%d,%llu,%llu,%.6g,%.6g,%.6g,%.9g,%.9g,%.9g,%u,%d\n",
+            (unsigned long long)scene->step, scene->time, s.active, s.elements, m->model->info.substeps,
+            (unsigned long long)s.refined, (unsigned long long)s.coarsened, s.step_ms, s.adapt_ms, s.force_ms,
+            e.kinetic, e.elastic, e.gravity, m->model->info.inverted, m->model->info.retries);
     if (ferror(m->file))
         return pli_refuse(err, PLI_BAD_FILE, "StateMonitor: %.300s cannot be written: the disk may be full", m->path);
     return PLI_OK;
@@ -50,7 +50,7 @@ static PliStatus monitor_start(PliObject *o, PliError *err)
     if (!m->file)
         return pli_refuse(err, PLI_BAD_FILE, "StateMonitor: %.300s cannot be written: %s", m->path, strerror(errno));
     fputs("step,time_s,active,elements,substeps,refined,coarsened,step_ms,adapt_ms,force_ms,kinetic_J,elastic_J,"
-          "gravity_J,inverted\n",
+          "gravity_J,inverted,retries\n",
           m->file);
     return write_line(o, err);
 }

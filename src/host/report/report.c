@@ -12,7 +12,7 @@
 
 enum { PICTURE_W = 272, PICTURE_H = 208, PLOT_W = 620, PLOT_H = 330, BINS = 40 };
 
-static const char style[] =
+const char pli_report_style[] =
     "body{font:15px/1.45 system-ui,sans-serif;color:#23262d;background:#fff;margin:0 "
     "auto;max-width:1340px;padding:20px 28px 60px}"
     "h1{font-size:27px;margin:8px 0 2px}h2{font-size:22px;margin:38px 0 6px;border-top:1px solid "
@@ -505,7 +505,7 @@ PliStatus pli_report_html(const PliReportDef *def, PliText *t)
     PliStatus status = PLI_OK;
     pli_text_put(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
                     "content=\"width=device-width\"/><title>Pliant: side by side</title><style>");
-    pli_text_put(t, style);
+    pli_text_put(t, pli_report_style);
     pli_text_put(t, pli_plot_style);
     pli_text_put(t, "</style></head><body>\n<h1>Side by side</h1>\n<p>One load, every scheme. Each body ran alone, "
                     "with the same surface, load, time step and tool path as the "
