@@ -268,6 +268,8 @@ void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::C
     out.resize(mstate->getSize());
     if (force.size() != mstate->getSize() || !respond(force, out.wref()))
         std::fill(out.begin(), out.end(), Vec3());
+    else
+        l_solver->press(force);
 }
 
 void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::ConstraintParams* cparams,
@@ -330,6 +332,8 @@ void AdaptiveConstraintCorrection::applyContactForce(const ::sofa::linearalgebra
     }
     if (!any || !respond(m_force, m_response))
         std::fill(m_response.begin(), m_response.end(), Vec3());
+    if (any)
+        l_solver->press(m_force);
     for (const PliIndex dof : J.dof)
         m_force[dof] = Vec3();
     auto x = ::sofa::helper::getWriteAccessor(*mstate->write(vec_id::write_access::position));

@@ -73,11 +73,24 @@ void AdaptiveSolver::bwdInit()
             m_xId = vec_id::write_access::position;
             m_vId = vec_id::write_access::velocity;
             lendForces(s);
+            if (!m_isPressed)
+                return;
+            // what contact did in the last step: frames that are asleep wake by it
+            for (std::size_t i = 0; s.f_ext && i < 3 * m_pressing.size(); ++i)
+                flat(m_pressing)[i] += s.f_ext[i];
+            s.f_ext = flat(m_pressing);
         });
+}
+
+void AdaptiveSolver::press(const VecDeriv& force)
+{
+    m_pressing = force;
+    m_isPressed = force.size() == l_model->state()->getSize();
 }
 
 void AdaptiveSolver::reset()
 {
+    m_isPressed = false;
     std::fill(m_endVelocity.begin(), m_endVelocity.end(), Vec3());
 }
 
@@ -145,6 +158,7 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
     const std::size_t size = state->getSize();
     m_params = params;
     m_dt = dt;
+    m_isPressed = false;
     m_xId = xResult;
     m_vId = vResult;
     m_updates = 0;

@@ -37,6 +37,9 @@ public:
     /// Velocity at the end of the last free motion. The animation loop keeps only (x_end - x_begin)/dt of it.
     const VecDeriv& endVelocity() const { return m_endVelocity; }
 
+    /// The force of contact on all coefficients in this step: the next adaptation judges by it.
+    void press(const VecDeriv& force);
+
     /// Takes the last free motion again, with contact rows kept in every explicit substep. x and v receive its end.
     bool retake(PliContactRows& rows, VecCoord& x, VecDeriv& v);
 
@@ -53,6 +56,8 @@ private:
 
     bool m_implicit{ false };
     VecDeriv m_endVelocity;
+    VecDeriv m_pressing; ///< N, by contact in the last step
+    bool m_isPressed{ false };
     // of the step being computed
     const ::sofa::core::ExecParams* m_params{ nullptr };
     double m_dt{ 0. };

@@ -179,6 +179,67 @@ TEST_P(Contact, APressingPlateDoesNotPass)
     EXPECT_LT(std::hypot(moved[0], moved[2]), 1e-3);
 }
 
+/// A heavy ball falls on a block of frames that are all asleep but the root, which is held or rests on the floor. Contact pushes at
+/// passive coefficients only: these carry it to those they follow, and wake.
+class BallOnFrames : public sofa::testing::BaseSimulationTest, public ::testing::WithParamInterface<bool>
+{
+};
+
+TEST_P(BallOnFrames, LiesOnTopAndDentsThem)
+{
+    const bool held = GetParam();
+    const std::string mesh = box(4, 0.1, DISTANCE);
+    const std::string body =
+        "<Node name=\"Mesh\"><MeshTopology name=\"mesh\" " + mesh
+        + "/></Node><Node name=\"Body\"><FramesModel name=\"model\" mesh=\"@../Mesh/mesh\" frames=\"12\" "
+          "resolution=\"12\" "
+          "anchors=\"0.05 0.01 0.05\" law=\"neohookean\" youngModulus=\"1e5\" poissonRatio=\"0.3\" density=\"1000\" "
+          "damping=\"0.005\" linearSolver=\"ldl\"/><AdaptiveSolver name=\"solver\"/>"
+          "<MechanicalObject name=\"dofs\" position=\"@model.position\"/>"
+        + (held ? "<FixedProjectiveConstraint indices=\"@model.anchorDofs\"/>" : "")
+        + "<AdaptiveConstraintCorrection name=\"correction\"/>" + touching() + "</Node>\n";
+    const std::string ball =
+        "<Node name=\"Ball\"><EulerImplicitSolver/><CGLinearSolver iterations=\"20\" tolerance=\"1e-9\" "
+        "threshold=\"1e-12\"/>"
+        "<MechanicalObject name=\"place\" template=\"Vec3d\" position=\"0.05 0.16 0.05\"/>"
+        "<UniformMass totalMass=\"1\"/><UncoupledConstraintCorrection defaultCompliance=\"0.01\"/>" // dt over its mass
+        "<SphereCollisionModel radius=\"0.04\"/></Node>\n";
+    Scene run(root(lagrangian(0.5) + body + ball + (held ? "" : plate("Floor", 0.0, ""))));
+    const auto top = [&run]
+    {
+        double y = -INFINITY;
+        for (const auto& p : run.x("Body/Skin/points"))
+            y = largest_of(y, double(p[1]));
+        return y;
+    };
+    const auto height = [&run]
+    {
+        std::istringstream text(run.data("Ball/place", "position")->getValueString());
+        double x, y;
+        text >> x >> y;
+        return y;
+    };
+    const auto active = [&run] { return std::stoi(run.data("Body/model", "activeDofs")->getValueString()); };
+    const int asleep = active();
+    double lowest = INFINITY;
+    int most = 0;
+    for (int i = 0; i < (held ? 150 : 60); ++i)
+    {
+        run.steps(1);
+        lowest = smallest_of(lowest, height());
+        most = std::max(most, active());
+    }
+    const double force = std::stod(run.data("Body/correction", "normalForce")->getValueString());
+    std::printf("%s: ball at %.2f mm, lowest %.2f, top of the block %.2f, %d coefficients of %d woke, %.2f N\n",
+                held ? "held" : "on a floor", 1e3 * height(), 1e3 * lowest, 1e3 * top(), most, asleep, force);
+    EXPECT_GT(lowest, 0.09);                                      // it does not pass
+    EXPECT_LT(height(), 0.1437);                                  // the block gives way
+    EXPECT_GT(most, asleep);                                      // and wakes
+    EXPECT_NEAR(force, held ? 9.81 : 3 * 9.81, held ? 0.5 : 3.0); // floor: 2 kg on it, 1 kg of it on the block
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, BallOnFrames, ::testing::Values(true, false));
+
 INSTANTIATE_TEST_SUITE_P(
     Ways, Contact,
     ::testing::Values(Way{ "implicit", false, "integrator=\"implicit\" linearSolver=\"ldl\"" },
