@@ -8,7 +8,6 @@ with the headers (tests/python/layout_test.py).
 import ctypes as c
 import os
 import pathlib
-import sys
 
 VERSION = 100  # major * 10000 + minor * 100 + patch, as pli_version()
 SCHEME_ABI = 2
@@ -270,7 +269,7 @@ def candidates():
     if os.environ.get("PLIANT_LIBRARY"):
         return [pathlib.Path(os.environ["PLIANT_LIBRARY"])]
     build = pathlib.Path(os.environ.get("PLIANT_BUILD_DIR") or here.parent.parent / "build")
-    return [here / "_lib" / NAME, build / "lib" / NAME, pathlib.Path(sys.prefix) / "lib" / NAME]
+    return [here / "_lib" / NAME, build / "lib" / NAME]  # of a wheel, of a source tree
 
 
 def _open():

@@ -625,12 +625,12 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt) { return 
 PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, 1); }
 
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
+static PliImplicit *implicit_of(const PliBody *b) { return &((PliBody *)b)->implicit; }
 
 /// Whether the last step was one that forces can be added to afterwards.
 static bool responds(const PliBody *b)
 {
-    return b->def.integrator != PLI_IMPLICIT ||
-           (b->order < 2 && pli_implicit_responds(&b->implicit) && b->pattern_revision == b->revision);
+    return b->def.integrator != PLI_IMPLICIT || (b->order < 2 && b->pattern_revision == b->revision);
 }
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
@@ -647,7 +647,8 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
     if (implicit) {
-        pli_implicit_solve(system_of(b), &b->implicit, l->f, l->f_ext); // free between steps
+        const PliStatus status = pli_implicit_solve(system_of(b), implicit_of(b), l->f, l->f_ext); // free between steps
+        if (status != PLI_OK) return status;
         memcpy(l->f, l->f_ext, 3 * (size_t)active * sizeof(double));
     }
     memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
@@ -695,7 +696,9 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
         memset(x, 0, LANES * n * sizeof *x);
         for (size_t k = 0; k < lanes; ++k)
             if (!b->is_fixed[dofs[(first + k) / 3]]) put_unit(b, w, dofs[(first + k) / 3], k, (first + k) % 3, dt, x);
-        if (b->def.integrator == PLI_IMPLICIT) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
+        const bool implicit = b->def.integrator == PLI_IMPLICIT;
+        const PliStatus status = implicit ? pli_implicit_solve_eight(system_of(b), implicit_of(b), x, scratch) : PLI_OK;
+        if (status != PLI_OK) return status;
         for (size_t k = 0; k < lanes; ++k)
             for (size_t j = 0; j < size; ++j) c[(first + k) * size + j] = take_motion(b, w, dofs[j / 3], k, j % 3, x);
     }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "cli/cli.h"
 #include "host/sweep/plan.h"
 #include "output/interrupt.h"
@@ -228,5 +229,12 @@ int pli_cmd_sweep(int argc, char **argv)
     if (strcmp(o.word[0], "plan") == 0) return plan(&o, o.word[1]);
     if (strcmp(o.word[0], "run") == 0) return run(&o, o.word[1]);
     if (strcmp(o.word[0], "collect") == 0) return collect(&o, o.word[1]);
-    return pli_options_refuse(&line, "the verbs are plan, run and collect, not '%s'", o.word[0]);
+    static const char *const verbs[] = { "plan", "run", "collect" };
+    const char *near = NULL;
+    for (int k = 0, best = pli_word_tolerance(o.word[0]) + 1; k < 3; ++k) {
+        const int d = pli_word_distance(o.word[0], verbs[k]);
+        if (d < best) best = d, near = verbs[k];
+    }
+    return pli_options_refuse(&line, "the verbs are plan, run and collect, not '%s'%s%s%s", o.word[0],
+                              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }

@@ -12,7 +12,9 @@
 struct PliLoop {
     PliHost host;
     PliDevice *device;
-    PliServo *servo;
+    PliServo *servo; ///< or NULL, and fn is the law
+    PliHapticTickFn *fn;
+    void *user;
     double period;
     pthread_t thread;
     atomic_bool stop;
@@ -76,7 +78,11 @@ static void tick(void *user)
     const double gap = l->begun ? between(&l->last, &now) : l->period;
     l->last = now;
     pli_device_read(l->device, gap, &sample);
-    pli_servo_tick(l->servo, &sample, fmax(gap, 0.05 * l->period), force);
+    const double dt = fmax(gap, 0.05 * l->period);
+    if (l->servo)
+        pli_servo_tick(l->servo, &sample, dt, force);
+    else
+        l->fn(&sample, dt, force, l->user);
     pli_device_write(l->device, force);
     PliLoopStats *s = &l->stats;
     s->seconds += gap;
@@ -133,9 +139,10 @@ static PliStatus start_thread(PliLoop *l, PliError *err)
     return good ? PLI_OK : pli_refuse(err, PLI_OUT_OF_MEMORY, "no thread could be started for the servo");
 }
 
-PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo, double rate, size_t keep,
-                        PliError *err)
+static PliLoop *start(const PliHost *host, const PliLoop *what, PliError *err)
 {
+    const double rate = 1.0 / what->period;
+    const size_t keep = what->keep;
     if (!(rate >= 10.0 && rate <= 20000.0)) {
         pli_refuse(err, PLI_BAD_ARGUMENT, "a servo runs at 10 .. 20000 Hz, not at %g", rate);
         return NULL;
@@ -147,18 +154,32 @@ PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo,
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to keep %zu ticks of a servo", keep);
         return NULL;
     }
-    *l = (PliLoop){
-        .host = *host, .device = device, .servo = servo, .period = 1.0 / rate, .trace = trace, .keep = keep
-    };
+    *l = *what;
+    l->host = *host;
+    l->trace = trace;
     if (trace) memset(trace, 0, keep * sizeof *trace); // pages are there before the first tick
     pli_mailbox_init(&l->box);
     atomic_init(&l->stop, false);
     atomic_init(&l->kept, 0);
-    const PliDriver *driver = device->driver;
+    const PliDriver *driver = l->device->driver;
     l->running = true;
-    if ((driver->start ? driver->start(device, rate, tick, l, err) : start_thread(l, err)) == PLI_OK) return l;
+    if ((driver->start ? driver->start(l->device, rate, tick, l, err) : start_thread(l, err)) == PLI_OK) return l;
     pli_loop_destroy(l);
     return NULL;
+}
+
+PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo, double rate, size_t keep,
+                        PliError *err)
+{
+    const PliLoop what = { .device = device, .servo = servo, .period = 1.0 / rate, .keep = keep };
+    return start(host, &what, err);
+}
+
+PliLoop *pli_loop_start_with(const PliHost *host, PliDevice *device, PliHapticTickFn *fn, void *user, double rate,
+                             PliError *err)
+{
+    const PliLoop what = { .device = device, .fn = fn, .user = user, .period = 1.0 / rate };
+    return start(host, &what, err);
 }
 
 void pli_loop_stop(PliLoop *l)

@@ -169,6 +169,10 @@ typedef struct PliLoop PliLoop;
 /// Ticks device and servo at `rate` Hz in a thread of its own, or in that of the device's driver. `keep`: ticks to keep for traces.
 PLI_API PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo, double rate, size_t keep,
                                 PliError *err);
+/// The same for a host with a law of its own: `fn` turns a sample into a force, in the thread that ticks.
+typedef void PliHapticTickFn(const PliHapticSample *in, double dt, double force[3], void *user);
+PLI_API PliLoop *pli_loop_start_with(const PliHost *host, PliDevice *device, PliHapticTickFn *fn, void *user,
+                                     double rate, PliError *err);
 PLI_API void pli_loop_stop(PliLoop *loop); ///< the last force is zero
 PLI_API void pli_loop_destroy(PliLoop *loop);
 PLI_API PliLoopStats pli_loop_stats(const PliLoop *loop); ///< whole after stop; while running as far as it is

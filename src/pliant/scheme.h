@@ -190,7 +190,8 @@ typedef struct PliLinearOps {
     void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL
     bool
         notices; ///< an indefinite A is noticed (also by CG): the exact K, which follows the motion better, is tried first
-    bool responds; ///< solve may be used between steps: pli_body_response, pli_body_compliance
+    bool tethered; ///< prepare takes tethers exactly, and costs little where nothing but them has changed
+    bool responds; ///< solve is exact and may be used between steps: pli_body_response, pli_body_compliance
 } PliLinearOps;
 
 typedef struct PliLinearMethod {

@@ -96,8 +96,9 @@ PLI_API PliStatus pli_body_reserve_points(PliBody *body, PliIndex count, PliErro
 // ---- contact that a host solves itself -------------------------------------------------------------------------------
 
 /// Change of the velocities at the end of the last step (of length dt) had forces f acted during it: dv = dt A^-1 f with the
-/// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed. PLI_UNSUPPORTED: implicit without LDL, or of second
-/// order. Forces on passive coefficients act on those they follow, and passive ones follow.
+/// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed. Forces on passive coefficients act on those they
+/// follow, and passive ones follow. Where the step iterated (any solver but a factor), the first call after it factors.
+/// PLI_UNSUPPORTED: there was no step with this active set, or it was of second order.
 PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double dt, double *dv);
 /// Doubles of scratch that pli_body_compliance needs now.
 PLI_API size_t pli_body_compliance_work(const PliBody *body);

@@ -35,9 +35,6 @@ void AdaptiveConstraintCorrection::init()
         sentence = "no AdaptiveSolver in this node: use LinearSolverConstraintCorrection with stock solvers";
     else if (!l_solver->model() || !l_solver->model()->body())
         sentence = "the solver it belongs to has no body (see its own message)";
-    else if (pli_body_def(l_solver->model()->body())->integrator == PLI_IMPLICIT
-             && pli_body_def(l_solver->model()->body())->linear_solver != PLI_SOLVE_LDL)
-        sentence = "contact needs the factor of the implicit matrix: set linearSolver=\"ldl\" on the model";
     if (sentence)
     {
         msg_error() << sentence;

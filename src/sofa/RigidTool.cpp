@@ -73,7 +73,18 @@ void RigidTool::place(double time, double dt, PliTool& tool)
     PliError error{};
     m_attributes.write(pli_tool_attributes, &tool, &error);
     tool.shape = m_shape;
-    const Vec3 from = at(time), to = at(time + dt);
+    Vec3 from = at(time), to = at(time + dt);
+    if (m_lead)
+    {
+        if (m_placed < time) // asked twice in a step: the same answer
+        {
+            m_from = m_placed < 0. ? from : m_hand;
+            m_hand = m_lead();
+            m_placed = time;
+        }
+        from = m_from;
+        to = m_hand;
+    }
     for (int i = 0; i < 3; ++i)
     {
         tool.position[i] = from[i];
@@ -84,6 +95,7 @@ void RigidTool::place(double time, double dt, PliTool& tool)
 
 void RigidTool::felt(const PliTool& tool)
 {
+    m_last = tool;
     d_force.setValue(Vec3(tool.force[0], tool.force[1], tool.force[2]));
 }
 
@@ -117,7 +129,7 @@ bool RigidTool::isShown(const ::sofa::core::visual::VisualParams* vparams)
 
 Vec3 RigidTool::drawnAt() const
 {
-    const Vec3 p = at(getContext()->getTime());
+    const Vec3 p = m_placed >= 0. ? m_hand : at(getContext()->getTime());
     return l_model.get() ? p + l_model->aside() : p;
 }
 

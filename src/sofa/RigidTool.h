@@ -5,6 +5,8 @@
 
 #include "sofa/Linked.h"
 
+#include <functional>
+
 namespace pliant
 {
 class PLIANT_API RigidTool : public Object
@@ -20,9 +22,14 @@ public:
 
     void init() override;
     void cleanup() override;
+    void reset() override { m_placed = -1.0; }
 
     /// Where the tool is at `time` and how it moves until `time + dt`.
     void place(double time, double dt, PliTool& tool);
+    /// A hand holds it: `where` says where it should be at the end of a step, instead of its path. Empty: the path again.
+    void lead(std::function<Vec3()> where) { m_lead = std::move(where); }
+    /// Of the step that just ended.
+    const PliTool& lastStep() const { return m_last; }
     /// Publishes the force of the step that just ended.
     void felt(const PliTool& tool);
 
@@ -36,6 +43,10 @@ protected:
 
 private:
     PliToolShape m_shape;
+    std::function<Vec3()> m_lead;
+    Vec3 m_from, m_hand;     ///< led: where it is when the present step begins and ends ...
+    double m_placed{ -1.0 }; ///< ... which begins at this time
+    PliTool m_last{};
 };
 
 class PLIANT_API SphereTool : public RigidTool

@@ -21,6 +21,7 @@ void registerTools(::sofa::core::ObjectFactory*);
 void registerSkinForces(::sofa::core::ObjectFactory*);
 void registerStateMonitor(::sofa::core::ObjectFactory*);
 void registerComparisonMonitor(::sofa::core::ObjectFactory*);
+void registerHaptics(::sofa::core::ObjectFactory*);
 } // namespace pliant
 
 extern "C"
@@ -79,4 +80,5 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
     pliant::registerSkinForces(factory);
     pliant::registerStateMonitor(factory);
     pliant::registerComparisonMonitor(factory);
+    pliant::registerHaptics(factory);
 }

@@ -314,34 +314,67 @@ static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *
     for (int i = 0; i < 9; ++i) v[i] += arg->factor * k9[i];
 }
 
-/// W^T K W of one element with passive corners; k has four corners, row-major.
+// Blocks of nine numbers as two vectors and one more.
+typedef double V4 __attribute__((vector_size(32)));
+typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef struct Block {
+    V4 low, high;
+    double last;
+} Block;
+
+static inline void add_scaled(Block *to, double w, const Block *b)
+{
+    to->low += w * b->low, to->high += w * b->high, to->last += w * b->last;
+}
+
+static inline void store_block(const Block *b, bool mirrored, double *v)
+{
+    if (mirrored) {
+        *(U4 *)v += __builtin_shufflevector(b->low, b->high, 0, 3, 6, 1);
+        *(U4 *)(v + 4) += __builtin_shufflevector(b->low, b->high, 4, 7, 2, 5);
+    } else {
+        *(U4 *)v += b->low, *(U4 *)(v + 4) += b->high;
+    }
+    v[8] += b->last;
+}
+
+/// W^T K W over `count` points, W is w [4, count].
+PLI_WIDE static void reduce(const Block k[4][4], const double *w, PliIndex count, const PliIndex *place, double *value)
+{
+    const Block zero = { { 0.0 }, { 0.0 }, 0.0 };
+    double total[4] = { 0.0 };
+    for (PliIndex p = 0; p < 4 * count; ++p) total[p / count] += w[p];
+    for (PliIndex p = 0; p < count; ++p) {
+        Block half[4] = { zero, zero, zero, zero }; // (W^T K)_p, corner by corner
+        for (int a = 0; a < 4; ++a)
+            for (int b = 0; w[(size_t)a * count + p] != 0.0 && b < 4; ++b)
+                add_scaled(&half[b], w[(size_t)a * count + p], &k[a][b]);
+        for (PliIndex q = 0; q <= p; ++q, ++place) {
+            Block sum = zero;
+            for (int b = 0; b < 4; ++b) {
+                // on the diagonal, what sum_up cannot see: the sum of the row, 0 where weights sum to 1
+                const double wb = q < p ? w[(size_t)b * count + q] : total[b];
+                if (wb != 0.0) add_scaled(&sum, wb, &half[b]);
+            }
+            store_block(&sum, *place & PLI_PLACE_MIRRORED, value + 9 * (size_t)(*place & ~PLI_PLACE_MIRRORED));
+        }
+    }
+}
+
+/// One element with passive corners; k has four corners, row-major.
 static void fill_reduced(const PliIndex *corner, PliIndex n, const double *k, void *user)
 {
     (void)corner, (void)n;
     FillArg *arg = user;
     PliAssembled *m = arg->m;
     const PliReduced *r = &m->reduced[arg->reduced++];
-    const PliIndex count = r->column_count, *place = m->reduced_place + r->place_first;
-    const double *w = m->reduced_weight + r->weight_first;
-    double total[4] = { 0.0 };
-    for (PliIndex p = 0; p < 4 * count; ++p) total[p / count] += w[p];
-    for (PliIndex p = 0; p < count; ++p) {
-        double half[4][9] = { { 0.0 } }; // (W^T K)_p, corner by corner
-        for (int a = 0; a < 4; ++a) {
-            const double wa = w[(size_t)a * count + p];
-            for (int b = 0; wa != 0.0 && b < 4; ++b)
-                for (int i = 0; i < 9; ++i) half[b][i] += wa * k[12 * (3 * a + i / 3) + 3 * b + i % 3];
+    Block block[4][4];
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) {
+            const double *x = k + 36 * a + 3 * b, *y = x + 12, *z = y + 12;
+            block[a][b] = (Block){ { x[0], x[1], x[2], y[0] }, { y[1], y[2], z[0], z[1] }, z[2] };
         }
-        for (PliIndex q = 0; q <= p; ++q, ++place) {
-            double *v = m->value + 9 * (size_t)(*place & ~PLI_PLACE_MIRRORED), sum[9] = { 0.0 };
-            for (int b = 0; b < 4; ++b) {
-                // on the diagonal, what sum_up cannot see: the sum of the row, 0 where weights sum to 1
-                const double wb = q < p ? w[(size_t)b * count + q] : total[b];
-                for (int i = 0; wb != 0.0 && i < 9; ++i) sum[i] += wb * half[b][i];
-            }
-            for (int i = 0; i < 9; ++i) v[i] += sum[*place & PLI_PLACE_MIRRORED ? i % 3 * 3 + i / 3 : i];
-        }
-    }
+    reduce(block, m->reduced_weight + r->weight_first, r->column_count, m->reduced_place + r->place_first, m->value);
 }
 
 static void add_masses(PliAssembled *m, const PliStepMatrix *a)
@@ -420,9 +453,6 @@ void pli_assembled_tethers(const PliAssembled *m, const PliStepMatrix *a,
 // ---- product -------------------------------------------------------------------------------------------------------------------
 
 // Points in vectors of four with a zero behind; rows of blocks are read with what follows them, which that zero takes out.
-typedef double V4 __attribute__((vector_size(32)));
-typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
-
 PLI_WIDE static void multiply(PliIndex n, const PliIndex *first, const PliIndex *column, const double *value,
                               const double *in, double *out)
 {

@@ -14,7 +14,7 @@ typedef struct Assembled {
     // multigrid: coarser matrices serve several steps
     bool is_stale;
     double mass_factor, stiffness_factor; ///< they were made with
-    int fresh, last;                      ///< iterations right after they were made, and of the last solve; 0: unknown
+    int fresh, last; ///< iterations right after they were made, and most of the last step's; 0: unknown
 } Assembled;
 
 static void *create(const PliHost *host)
@@ -91,8 +91,9 @@ static PliPrepared multigrid_prepare(void *self, const PliStepMatrix *a)
         a->stiffness_factor != s->stiffness_factor) {
         pli_hierarchy_coarsen(&s->grids);
         s->mass_factor = a->mass_factor, s->stiffness_factor = a->stiffness_factor;
-        s->fresh = s->last = 0, s->is_stale = false;
+        s->fresh = 0, s->is_stale = false;
     }
+    s->last = 0;
     return PLI_PREPARED_NEAR;
 }
 
@@ -100,7 +101,7 @@ static void multigrid_spent(void *self, int iterations)
 {
     Assembled *s = self;
     if (s->fresh == 0) s->fresh = iterations;
-    s->last = iterations;
+    s->last = iterations > s->last ? iterations : s->last; // later ones of a step begin near its solution
 }
 
 static void take_in(const Assembled *s, const double *b)

@@ -150,7 +150,8 @@ PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im)
 {
     PliStepMatrix a = matrix_of(s);
     a.mass_factor = a.stiffness_factor = 0.0;
-    im->chosen = NULL;
+    im->chosen = im->direct = NULL;
+    im->direct_ready = false;
     for (int i = 0; i < im->method_count && !im->chosen; ++i)
         if (im->method[i].ops->takes(im->method[i].self, &a, im->wish)) im->chosen = &im->method[i];
     const PliLinearOps *ops = im->chosen->ops; // the last one takes everything
@@ -164,28 +165,48 @@ bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im)
     return im->chosen->ops->outgrown(im->chosen->self, &a);
 }
 
-bool pli_implicit_responds(const PliImplicit *im) { return im->chosen && im->chosen->ops->responds; }
-
-void pli_implicit_solve(PliSystem *s, const PliImplicit *im, const double *b, double *x)
+/// What answers between steps: the chosen method, or where that one only preconditions a factor, made when it is first asked for.
+static const PliLinearMethod *responder(PliSystem *s, PliImplicit *im)
 {
     const PliStepMatrix a = matrix_of(s);
-    im->chosen->ops->solve(im->chosen->self, &a, b, x);
+    if (!im->chosen || im->chosen->ops->responds) return im->chosen;
+    for (int i = 0; i < im->method_count && !im->direct; ++i) {
+        const PliLinearMethod *m = &im->method[i];
+        if (!m->ops->responds || !m->ops->takes(m->self, &a, PLI_SOLVE_LDL)) continue;
+        if (m->ops->pattern && m->ops->pattern(m->self, &a) != PLI_OK) return NULL;
+        im->direct = m;
+    }
+    if (im->direct && !im->direct_ready)
+        im->direct_ready = im->direct->ops->prepare(im->direct->self, &a) != PLI_PREPARED_FAILED;
+    return im->direct_ready ? im->direct : NULL;
 }
 
-void pli_implicit_solve_eight(PliSystem *s, const PliImplicit *im, double *x, double *work)
+PliStatus pli_implicit_solve(PliSystem *s, PliImplicit *im, const double *b, double *x)
 {
+    const PliLinearMethod *m = responder(s, im);
     const PliStepMatrix a = matrix_of(s);
-    if (im->chosen->ops->solve_eight) {
-        im->chosen->ops->solve_eight(im->chosen->self, &a, x, work);
-        return;
+    if (!m) return PLI_UNSUPPORTED;
+    m->ops->solve(m->self, &a, b, x);
+    return PLI_OK;
+}
+
+PliStatus pli_implicit_solve_eight(PliSystem *s, PliImplicit *im, double *x, double *work)
+{
+    const PliLinearMethod *m = responder(s, im);
+    const PliStepMatrix a = matrix_of(s);
+    if (!m) return PLI_UNSUPPORTED;
+    if (m->ops->solve_eight) {
+        m->ops->solve_eight(m->self, &a, x, work);
+        return PLI_OK;
     }
     const size_t n = 3 * (size_t)s->active_count;
     double *in = work, *out = work + n;
     for (size_t k = 0; k < 8; ++k) {
         for (size_t i = 0; i < n; ++i) in[i] = x[8 * i + k];
-        im->chosen->ops->solve(im->chosen->self, &a, in, out);
+        m->ops->solve(m->self, &a, in, out);
         for (size_t i = 0; i < n; ++i) x[8 * i + k] = out[i];
     }
+    return PLI_OK;
 }
 
 // ---- the step --------------------------------------------------------------------------------------------------------------
@@ -278,7 +299,7 @@ static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
         const PliStepMatrix a = matrix_of(q->s);
         if (!q->is_stale || !q->has_guess) m->ops->solve(m->self, &a, b, dv);
         q->converged = true;
-        if (a.tether_count == 0 && !q->is_stale) return 1;
+        if ((a.tether_count == 0 || m->ops->tethered) && !q->is_stale) return 1;
         const PliSolveResult r = iterate(q, &refine, b, dv, scratch);
         if (r.converged || !q->is_stale) return isfinite(r.residual) ? 1 + r.iterations : -1;
         if (!prepare(q)) return -1;
@@ -322,7 +343,7 @@ static PliSolveResult solve_free(Solve *q, const double *b, double *dv, double *
     pli_constraints_project_force(c, rest);
     const bool exact = q->is == PLI_PREPARED_EXACT;
     PliSolveResult r = { .iterations = 1, .converged = true };
-    if (exact && a.tether_count == 0 && !q->is_stale) {
+    if (exact && (a.tether_count == 0 || ops->tethered) && !q->is_stale) {
         ops->solve(q->im->chosen->self, &a, rest, change);
     } else {
         const PliLinearOp op = { apply_free, ops->solve ? precondition : NULL, &prepared, (PliIndex)n };
@@ -440,7 +461,11 @@ static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage
         s->prepared = q.is;
         bool matrix = false;
         if (!s->settle || s->settle(s->self, w->dv, q.converged, &matrix) || round == ROUNDS) return total;
-        q.is_stale = q.is_stale || matrix;
+        if (matrix && im->chosen->ops->tethered) {
+            if (!prepare(&q)) return -1;
+        } else {
+            q.is_stale = q.is_stale || matrix;
+        }
         q.has_guess = true;
         s->prepared_tethers = true;
     }
@@ -470,8 +495,9 @@ static bool still_holds(const PliSystem *s, const Scratch *w, double reach)
     return off <= MOST * MOST * change;
 }
 
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, const PliStage *stage)
+int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
 {
+    im->direct_ready = false;
     const double h = stage->length, reach = stage->reach;
     const size_t n = 3 * (size_t)s->active_count, all = n + 3 * (size_t)s->slave_count;
     const Scratch w = scratch_of(s);

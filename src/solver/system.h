@@ -110,6 +110,8 @@ typedef struct PliImplicit {
     PliLinearMethod *method; ///< the scheme's, then the library's
     int method_count, own_count;
     const PliLinearMethod *chosen; ///< for the present pattern; NULL: there is none yet
+    const PliLinearMethod *direct; ///< what answers between steps where `chosen` does not; NULL: nobody asked yet
+    bool direct_ready;             ///< it has the matrix of the last step
 } PliImplicit;
 /// Takes the scheme's methods and makes the library's, with room for what the scheme can have.
 PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSchemeStatic *statics, PliIndex limit);
@@ -132,11 +134,11 @@ enum { PLI_STAGES = 2 };
 /// damping of slow motion falls with the fourth power of the step; both have one matrix. @return how many
 int pli_implicit_stages(int order, double dt, PliStage stage[PLI_STAGES]);
 /// One stage, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it failed.
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, const PliStage *stage);
-bool pli_implicit_responds(const PliImplicit *im); ///< the two below may be called
-/// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ.
-void pli_implicit_solve(PliSystem *s, const PliImplicit *im, const double *b, double *x);
+int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage);
+/// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ. Where that step only iterated, the first
+/// call after a pattern may allocate, and the first after a step factors.
+PliStatus pli_implicit_solve(PliSystem *s, PliImplicit *im, const double *b, double *x);
 /// Eight at once, in place: x and work have shape [3 active_count, 8].
-void pli_implicit_solve_eight(PliSystem *s, const PliImplicit *im, double *x, double *work);
+PliStatus pli_implicit_solve_eight(PliSystem *s, PliImplicit *im, double *x, double *work);
 
 #endif

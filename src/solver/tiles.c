@@ -375,3 +375,44 @@ void pli_tiles_multiply(const PliTiles *m, const double *a, const double *x, dou
         }
     }
 }
+
+enum { LANES = 8 };
+
+/// c -= l b
+static inline void subtract_lanes(double *c, double l, const double *b)
+{
+    for (int k = 0; k < LANES; ++k) c[k] -= l * b[k];
+}
+
+void pli_tiles_solve_eight(const PliTiles *m, double *x)
+{
+    const size_t n = m->tiles;
+    for (PliIndex k = 0; k < n; ++k) {
+        const double *own = m->a + (size_t)AREA * m->number[k * n + k];
+        double *b = x + (size_t)LANES * PLI_TILE * k;
+        const PliIndex width = m->width[k];
+        for (PliIndex i = 0; i < width; ++i)
+            for (PliIndex p = 0; p < i; ++p) subtract_lanes(b + LANES * i, own[PLI_TILE * i + p], b + LANES * p);
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
+            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k];
+            double *c = x + (size_t)LANES * PLI_TILE * m->below[e];
+            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i)
+                for (PliIndex p = 0; p < width; ++p) subtract_lanes(c + LANES * i, t[PLI_TILE * i + p], b + LANES * p);
+        }
+    }
+    for (PliIndex k = (PliIndex)n; k-- > 0;) {
+        const double *own = m->a + (size_t)AREA * m->number[k * n + k], *d = m->d + PLI_TILE * (size_t)k;
+        double *b = x + (size_t)LANES * PLI_TILE * k;
+        const PliIndex width = m->width[k];
+        for (PliIndex i = 0; i < width; ++i)
+            for (int q = 0; q < LANES; ++q) b[LANES * i + q] /= d[i];
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
+            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k],
+                         *c = x + (size_t)LANES * PLI_TILE * m->below[e];
+            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i)
+                for (PliIndex p = 0; p < width; ++p) subtract_lanes(b + LANES * p, t[PLI_TILE * i + p], c + LANES * i);
+        }
+        for (PliIndex i = width; i-- > 0;)
+            for (PliIndex p = 0; p < i; ++p) subtract_lanes(b + LANES * p, own[PLI_TILE * i + p], b + LANES * i);
+    }
+}

@@ -220,6 +220,19 @@ TEST(Values, NumbersDoNotFollowTheLocale)
 
 // ---- the profile ------------------------------------------------------------------------------------------------------
 
+TEST(Profile, NamesThatSofaGaveUpLeadToTheNewOnes)
+{
+    HostScene s("<Node>\n<FixedConstraint/>\n<EulerImplicit/>\n</Node>", pli_scene_default(), "a.scn");
+    EXPECT_EQ(s.status, PLI_UNSUPPORTED);
+    EXPECT_NE(
+        s.findings().find("a.scn:2: FixedConstraint: renamed in SOFA v24.06; did you mean FixedProjectiveConstraint?"),
+        std::string::npos)
+        << s.findings();
+    EXPECT_NE(s.findings().find("a.scn:3: EulerImplicit: renamed in SOFA v24.12; did you mean EulerImplicitSolver?"),
+              std::string::npos)
+        << s.findings();
+}
+
 TEST(Profile, RefusesUnknownComponentsByName)
 {
     HostScene s("<Node>\n<MechanicalObjet/>\n<CollisionPipeline/>\n</Node>", pli_scene_default(), "a.scn");

@@ -179,9 +179,12 @@ TEST_P(Contact, APressingPlateDoesNotPass)
     EXPECT_LT(std::hypot(moved[0], moved[2]), 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Contact,
-                         ::testing::Values(Way{ "implicit", false, "integrator=\"implicit\" linearSolver=\"ldl\"" },
-                                           Way{ "explicit", false, "damping=\"0.002\"" }, Way{ "stock", true, "" }));
+INSTANTIATE_TEST_SUITE_P(
+    Ways, Contact,
+    ::testing::Values(Way{ "implicit", false, "integrator=\"implicit\" linearSolver=\"ldl\"" },
+                      Way{ "multigrid", false,
+                           "integrator=\"implicit\" linearSolver=\"multigrid\" tolerance=\"1e-6\"" },
+                      Way{ "explicit", false, "damping=\"0.002\"" }, Way{ "stock", true, "" }));
 
 class Penalty : public sofa::testing::BaseSimulationTest
 {

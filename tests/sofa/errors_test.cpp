@@ -69,10 +69,6 @@ std::vector<Mistake> mistakes()
         { "StockCorrection",
           root(freeLoop + owned(b, "", "<UncoupledConstraintCorrection name=\"c\" defaultCompliance=\"1\"/>")),
           "Body/solver", "use AdaptiveConstraintCorrection" },
-        { "CorrectionWithoutFactor",
-          root(freeLoop
-               + owned(b, "integrator=\"implicit\" linearSolver=\"cg\"", "<AdaptiveConstraintCorrection name=\"c\"/>")),
-          "Body/c", "linearSolver=\"ldl\"" },
         { "PenaltyWithImplicitCore",
           root(defaultLoop + contact + owned(b, "integrator=\"implicit\" linearSolver=\"ldl\"", "", touching)),
           "Body/solver", "penalty contact" },

@@ -394,7 +394,7 @@ static void key_element(PliKey *key, const PliXml *e)
     pli_key_add(key, &e->attr_count, sizeof e->attr_count);
 }
 
-static void key_files(PliKey *key, PliContest *contest, const PliObject *o)
+static void key_files(PliKey *key, PliScene *graph, const PliObject *o)
 {
     for (int i = 0; i < o->data_count; ++i) {
         const PliData *d = &o->data[i];
@@ -404,8 +404,8 @@ static void key_files(PliKey *key, PliContest *contest, const PliObject *o)
         static const char blanks[] = " \t\r\n";
         for (const char *p = d->text + strspn(d->text, blanks); *p; p += strspn(p, blanks)) {
             const size_t n = strcspn(p, blanks);
-            const char *name = pli_scene_format(contest->graph, "%.*s", (int)n, p);
-            const char *path = name ? pli_scene_file(contest->graph, o->xml, o->cls->name, name) : NULL;
+            const char *name = pli_scene_format(graph, "%.*s", (int)n, p);
+            const char *path = name ? pli_scene_file(graph, o->xml, o->cls->name, name) : NULL;
             if (path)
                 pli_key_file(key, path);
             else
@@ -415,20 +415,22 @@ static void key_files(PliKey *key, PliContest *contest, const PliObject *o)
     }
 }
 
-/// Elements of the tree and what is in their files, but for the bodies beside the reference.
-static void key_node(PliKey *key, PliContest *contest, const PliNode *node)
+/// Elements of the tree and what is in their files, but for the bodies beside the reference; without a contest, all of them.
+static void key_node(PliKey *key, const PliContest *contest, PliScene *graph, const PliNode *node)
 {
-    const bool top = node->parent == contest->graph->root;
+    const bool top = contest && node->parent == graph->root;
     if (top && is_body(contest, node) && strcmp(node->name, contest->part[contest->reference].name) != 0) return;
     key_element(key, node->xml);
     for (const PliObject *o = node->first_object; o; o = o->next) {
         key_element(key, o->xml);
         for (const PliXml *e = o->xml->first; e; e = e->next) key_element(key, e);
-        key_files(key, contest, o);
+        key_files(key, graph, o);
     }
-    for (const PliNode *child = node->first; child; child = child->next) key_node(key, contest, child);
+    for (const PliNode *child = node->first; child; child = child->next) key_node(key, contest, graph, child);
     pli_key_text(key, "end");
 }
+
+void pli_scene_key(PliScene *graph, PliKey *key) { key_node(key, NULL, graph, graph->root); }
 
 static PliKey reference_key(PliContest *contest)
 {
@@ -439,7 +441,7 @@ static PliKey reference_key(PliContest *contest)
     pli_key_text(&key, machine.simd);
     pli_key_add(&key, &contest->host.worker_count, sizeof contest->host.worker_count);
     pli_key_add(&key, &contest->def.dt, sizeof contest->def.dt);
-    key_node(&key, contest, contest->graph->root);
+    key_node(&key, contest, contest->graph, contest->graph->root);
     return key;
 }
 

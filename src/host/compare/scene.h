@@ -45,6 +45,9 @@ typedef struct PliContest {
 PliContest *pli_contest_load(const PliHost *host, const char *path, const PliSceneDef *def, PliError *err);
 void pli_contest_destroy(PliContest *contest); ///< NULL is fine
 
+/// Adds a whole scene: elements with what was set, and the contents of every file they name.
+void pli_scene_key(PliScene *graph, PliKey *key);
+
 /// Keeps the reference and the bodies whose scheme or name is in the list "a,b".
 PliStatus pli_contest_choose(PliContest *contest, const char *names, PliError *err);
 /// "@Body/model.threshold=0.05,0.1": one more body for each value.

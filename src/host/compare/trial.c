@@ -147,15 +147,10 @@ static PliScene *read_graph(const PliHost *host, const char *path, const PliScen
     PliStatus status;
     PliScene *graph = pli_scene_load(host, path, &look, &status);
     if (graph && status == PLI_OK) return graph;
-    const PliFinding *worst = NULL;
-    for (size_t k = 0; graph && k < graph->report.count; ++k)
-        if (!worst || graph->report.finding[k].severity > worst->severity) worst = &graph->report.finding[k];
-    if (!graph)
-        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %s", path);
+    if (graph)
+        pli_scene_refuse(graph, status, err);
     else
-        pli_refuse(err, status, "%s:%d: %s%s%s", worst && worst->file ? worst->file : path, worst ? worst->line : 0,
-                   worst ? worst->component : "", worst && worst->component[0] ? ": " : "",
-                   worst ? worst->text : "cannot be read");
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %s", path);
     pli_scene_destroy(graph);
     return NULL;
 }
@@ -213,41 +208,11 @@ PliComparison *pli_trial_run(const PliHost *host, const PliSceneDef *def, const 
 
 // ---- what decides it -------------------------------------------------------------------------------------------------------
 
-static void key_element(PliKey *key, const PliXml *e)
-{
-    pli_key_text(key, e->tag);
-    for (int k = 0; k < e->attr_count; ++k) {
-        pli_key_text(key, e->attrs[k].name);
-        pli_key_text(key, e->attrs[k].value);
-    }
-    for (const PliXml *c = e->first; c; c = c->next) key_element(key, c);
-    pli_key_text(key, "end");
-}
-
-static void key_files(PliKey *key, PliScene *graph, const PliObject *o)
-{
-    static const char blanks[] = " \t\r\n";
-    for (int i = 0; i < o->data_count; ++i) {
-        const PliData *d = &o->data[i];
-        if (!d->set || !d->text || !pli_is_input(d->row)) continue;
-        if (d->row->kind == PLI_FILE && d->text[0]) pli_key_file(key, d->text); // found when the scene was read
-        if (d->row->kind != PLI_FILES) continue;
-        for (const char *p = d->text + strspn(d->text, blanks); *p; p += strspn(p, blanks)) {
-            const size_t n = strcspn(p, blanks);
-            const char *name = pli_scene_format(graph, "%.*s", (int)n, p);
-            const char *path = name ? pli_scene_file(graph, o->xml, o->cls->name, name) : NULL;
-            if (path) pli_key_file(key, path);
-            p += n;
-        }
-    }
-}
-
 PliStatus pli_trial_key(const PliHost *host, const char *scene, const PliSceneDef *def, PliKey *key, PliError *err)
 {
     PliScene *graph = read_graph(host, scene, def, err);
     if (!graph) return err->status;
-    key_element(key, graph->root->xml);
-    for (size_t k = 0; k < graph->object_count; ++k) key_files(key, graph, graph->object[k]);
+    pli_scene_key(graph, key);
     key->unknown = false; // a file that cannot be read will be refused when the job runs
     pli_scene_destroy(graph);
     return PLI_OK;

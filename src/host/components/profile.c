@@ -653,8 +653,36 @@ const PliAttribute *pli_class_attribute(const PliClass *c, const char *name)
     return NULL;
 }
 
+/// Names that SOFA gave up, where the new one is in the profile (sofa/helper/ComponentChange.cpp of v26.06).
+static const struct {
+    const char *old, *now, *since;
+} renamed[] = {
+    { "FixedConstraint", "FixedProjectiveConstraint", "renamed in SOFA v24.06" },
+    { "PartialFixedConstraint", "PartialFixedProjectiveConstraint", "renamed in SOFA v24.06" },
+    { "LinearMovementConstraint", "LinearMovementProjectiveConstraint", "renamed in SOFA v24.06" },
+    { "EulerImplicit", "EulerImplicitSolver", "renamed in SOFA v24.12" },
+    { "ImplicitEulerSolver", "EulerImplicitSolver", "renamed in SOFA v24.12" },
+    { "ImplicitEuler", "EulerImplicitSolver", "renamed in SOFA v24.12" },
+    { "CGSolver", "CGLinearSolver", "renamed in SOFA v24.12" },
+    { "ConjugateGradient", "CGLinearSolver", "renamed in SOFA v24.12" },
+    { "MeshObjLoader", "MeshOBJLoader", "renamed in SOFA v24.12" },
+    { "Mesh", "MeshTopology", "renamed in SOFA v24.12" },
+    { "RegularGrid", "RegularGridTopology", "renamed in SOFA v24.12" },
+    { "EulerExplicit", "EulerExplicitSolver", "removed in SOFA v20.06" },
+    { "EulerSolver", "EulerExplicitSolver", "removed in SOFA v20.06" },
+};
+
+static int find_renamed(const char *name)
+{
+    for (int i = 0; i < COUNT(renamed); ++i)
+        if (strcmp(renamed[i].old, name) == 0) return i;
+    return -1;
+}
+
 const char *pli_profile_nearest(const char *name)
 {
+    const int old = find_renamed(name);
+    if (old >= 0) return renamed[old].now;
     int best = pli_word_tolerance(name) + 1;
     const char *found = NULL;
     const PliClass *c;
@@ -728,6 +756,8 @@ const char *pli_profile_reason(const char *name)
         { "Python", "scripts are outside the profile" },
         { "Controller", "interaction is outside the profile" },
     };
+    const int old = find_renamed(name);
+    if (old >= 0) return renamed[old].since;
     for (int i = 0; i < COUNT(why); ++i)
         if (strstr(name, why[i].part)) return why[i].reason;
     return "not in the profile (`pliant list` prints it)";

@@ -73,7 +73,7 @@ void pli_frames_adapt_reset(PliFrames *s)
     memset(s->age, 0, s->count * sizeof *s->age);
     s->predicted = 0;
     s->hat_revision = 0;
-    s->peak_kinetic = s->eta = s->since_decision = s->time = 0.0;
+    s->peak_kinetic = s->eta = s->since_decision = s->since_look = s->time = 0.0;
     s->still = 0;
     s->since_change = s->since_nap = s->nap_wait = 0;
     s->decided = false;
@@ -752,6 +752,14 @@ static bool gather_in_time(PliFrames *s, PliBody *body, const double *x, const d
     return true;
 }
 
+/// Nothing can wake and no decision is near: all frames are active and cost what they cost in the full model. The look before a decision
+/// gathers forces; the front has nothing merged.
+static bool is_idle(const PliFrames *s, const PliCriterionDef *c, double dt)
+{
+    return is_full(s) && is_free(s, c) && s->predicted == NOT_GATHERED && !s->retuned &&
+           s->front_count == s->regions->count && s->since_decision + dt < pace(s, c, dt) * (1.0 - 1e-9);
+}
+
 /// What the last step took teaches the governor; what a decision takes is known when the step after it begins.
 static void learn(PliFrames *s, const PliStats *stats)
 {
@@ -773,13 +781,22 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     const PliCriterionDef *c = &pli_body_def(body)->criterion;
     const PliStats *stats = pli_body_stats_mutable(body);
     if (c->budget_ms > 0.0 && stats->steps > 0) learn(s, stats);
+    s->time += dt;
+    s->since_decision += dt;
+    s->since_look += dt;
+    if (is_idle(s, c, dt)) {
+        s->predicted = NOT_GATHERED;
+        s->decided = false;
+        return false;
+    }
     pli_dag_spread(s->dag, x);
     pli_dag_spread(s->dag, v);
     // how fast the whole body goes does not count: the same vibration gets the same frames. Spin does: a step turns by an
     // angle, and what that leaves unbalanced grows with it.
     const PliRigidMotion motion = pli_frames_rigid_motion(s, x, v);
     const double slow = STILLNESS * s->voxels->extent;
-    s->peak_kinetic = fmax(s->peak_kinetic * exp(-dt / MEMORY), motion.inner);
+    s->peak_kinetic = fmax(s->peak_kinetic * exp(-s->since_look / MEMORY), motion.inner);
+    s->since_look = 0.0;
     s->eta = c->threshold * (s->def.reference_energy > 0.0 ? s->def.reference_energy
                                                            : fmax(s->peak_kinetic, 0.5 * s->mass->total * slow * slow));
     s->foresight = fmax(c->interval > 0.0 ? c->interval : FORESIGHT, dt);
@@ -790,8 +807,6 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         s->still = 0;
         if (pli_frames_refresh_offsets(s, x, true)) pli_body_set_sample_s0(body, s->sample_s0);
     }
-    s->time += dt;
-    s->since_decision += dt;
     const bool first = s->predicted == 0;
     bool due = first, may_wake = true;
     if (s->predicted == s->dag->revision && s->since_decision >= pace(s, c, dt) * (1.0 - 1e-9)) {

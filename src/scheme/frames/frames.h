@@ -91,6 +91,7 @@ typedef struct PliFrames {
     double predicted_dt;
     double foresight; ///< s, over which forces are judged
     double peak_kinetic, eta, since_decision;
+    double since_look;        ///< s, since the motion was looked at
     double time;              ///< s since the start
     PliGovernor governor;     ///< of active frames
     bool decided;             ///< in the last step

@@ -246,7 +246,8 @@ static void relax_group(PliOctree *s, PliIndex mother, const double *f, double *
 {
     const PliOctreeOperator *o = &s->op;
     double mean[3] = { 0, 0, 0 }, mass = 0.0, step = INFINITY;
-    for (int pass = 0; pass < 2; ++pass)
+    for (int pass = 0; pass < 2; ++pass) {
+        if (pass && !isfinite(step)) return; // cells that touch nothing by a face: no force moves them
         for (int k = 0; k < 8; ++k) {
             const PliIndex c = s->tree->cell[mother].child[k];
             if (c == PLI_NONE || !s->active.is_active[c] || (s->fixed && s->fixed[c])) continue;
@@ -265,6 +266,7 @@ static void relax_group(PliOctree *s, PliIndex mother, const double *f, double *
             v3_cross(l, move, v + 3 * (size_t)c);
             v3_madd(spin, -o->mass[i], l);
         }
+    }
 }
 
 /// All particles, when daughters alone cannot give enough back: the centre of mass of what is free stays.
@@ -273,6 +275,7 @@ static void relax_all(PliOctree *s, const double *f, double *x, const double *v,
     const PliOctreeOperator *o = &s->op;
     double step = INFINITY;
     for (PliIndex i = 0; i < o->count; ++i) step = o->step[i] < step ? o->step[i] : step;
+    if (!isfinite(step)) return;
     for (PliIndex i = 0; i < o->count; ++i) {
         const size_t c = o->cell[i];
         double *move = s->drift + 3 * c, l[3];

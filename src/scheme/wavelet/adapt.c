@@ -156,7 +156,10 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
     return v3_norm(u) / theta;
 }
 
-enum { WORTH = 50, PATIENCE = 10, MOST_SKIPPED = 7 };
+// A new factor of n functions takes as long as some n^2 / 4 k steps are shortened by dropping k of them. Of many, a few are dropped
+// when others come, a tenth at once, and what is left after a second.
+enum { WORTH = 50, WORTH_DROPPING = 10, MANY = 300, PATIENCE = 10, MOST_SKIPPED = 7 };
+static const double DROPPING_TIME = 1.0; // s
 
 static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
 {
@@ -191,9 +194,9 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     // work of a step: entries of the matrix, about as many per function as now
     const double limit = pli_governor_limit(&s->governor, def->criterion.budget_ms);
     const double most = fmin(def->criterion.max_active == PLI_NONE ? INFINITY : def->criterion.max_active, limit);
-    PliIndex on = s->active_count, changes = s->faded;
-    for (PliIndex k = 0; k < c->coarsen_count; ++k) changes += pli_criterion_volunteers(c, &c->coarsen[k]);
-    if (on < most) changes += c->refine_count;
+    PliIndex on = s->active_count, drops = s->faded, changes = on < most ? c->refine_count : 0;
+    for (PliIndex k = 0; k < c->coarsen_count; ++k) drops += pli_criterion_volunteers(c, &c->coarsen[k]);
+    if (changes > 0 || on < MANY || drops * WORTH_DROPPING >= on || s->since_change >= DROPPING_TIME) changes += drops;
     const bool over = on > most && s->governor.samples > 0;
     // far below the threshold, the next looks would see nothing: what comes from outside ends the wait
     s->skip = 0;

@@ -13,12 +13,14 @@ PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliL
     k->host = *host;
     k->wish = wish;
     k->tiles = pli_tiles_create(host);
-    return k->tiles ? PLI_OK : PLI_OUT_OF_MEMORY;
+    const PliStatus status = pli_rest_tethers_init(&k->tethers, host);
+    return k->tiles ? status : PLI_OUT_OF_MEMORY;
 }
 
 void pli_rest_stiffness_free(PliRestStiffness *k)
 {
     pli_tiles_destroy(k->tiles);
+    pli_rest_tethers_free(&k->tethers);
     PLI_FREE(&k->host, k->place, k->place_capacity);
 }
 
@@ -187,8 +189,14 @@ static PliStatus reserve(void *self, PliIndex capacity, PliIndex limit)
     PliRestStiffness *k = self;
     (void)capacity;
     if (!fits(k, k->wish) || limit == 0 || limit > RESERVED_POINTS) return PLI_OK;
-    const PliStatus status = reserve_places(k, limit);
-    return status == PLI_OK ? pli_tiles_reserve(k->tiles, (limit + 3) / 4) : status;
+    PliStatus status = reserve_places(k, limit);
+    if (status != PLI_OK || (status = pli_tiles_reserve(k->tiles, (limit + 3) / 4)) != PLI_OK) return status;
+    return pli_rest_tethers_reserve(&k->tethers, (limit + 3) / 4);
+}
+
+static bool stay_apart(const PliRestStiffness *k, const PliStepMatrix *a)
+{
+    return a->tether_count <= k->tethers.slots;
 }
 
 static PliIndex group_of(const PliRestStiffness *k, PliIndex point) { return k->place[point] / 4; }
@@ -203,18 +211,20 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
     for (PliIndex i = 0; i < k->count; ++i)
         for (PliIndex e = k->first[i]; e < k->first[i + 1]; ++e)
             pli_tiles_join(k->tiles, group_of(k, i), group_of(k, k->column[e]));
-    for (PliIndex j = 0; j < a->tether_count; ++j)
+    const bool join = a->tether_count > pli_rest_tethers_room((k->count + 3) / 4); // tiles hold a group at least
+    for (PliIndex j = 0; j < a->tether_count && join; ++j)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
             for (PliIndex f = a->tether_first[j]; f < e; ++f)
                 pli_tiles_join(k->tiles, group_of(k, a->tether_column[e]), group_of(k, a->tether_column[f]));
     k->key = 0;
-    return pli_tiles_seal(k->tiles);
+    status = pli_tiles_seal(k->tiles);
+    return status == PLI_OK ? pli_rest_tethers_reserve(&k->tethers, k->tiles->tiles) : status;
 }
 
 static bool outgrown(void *self, const PliStepMatrix *a)
 {
     const PliRestStiffness *k = self;
-    for (PliIndex j = 0; j < a->tether_count; ++j)
+    for (PliIndex j = 0; j < a->tether_count && !stay_apart(k, a); ++j)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
             for (PliIndex f = a->tether_first[j]; f < e; ++f)
                 if (!pli_tiles_has(k->tiles, group_of(k, a->tether_column[e]), group_of(k, a->tether_column[f])))
@@ -231,8 +241,9 @@ static bool is_round(const double q[6])
 }
 
 /// R^T Q R of a tether, and Q itself when every direction is alike: it then is the same in every step.
-static void tether_block(const PliRestStiffness *k, const PliStepMatrix *m, PliIndex j, double out[9])
+static void tether_block(const void *self, const PliStepMatrix *m, PliIndex j, double out[9])
 {
+    const PliRestStiffness *k = self;
     static const int sym[9] = { 0, 5, 4, 5, 1, 3, 4, 3, 2 };
     const double *q = m->tether_matrix + 6 * (size_t)j, *R = k->turned;
     for (int a = 0; a < 9; ++a) out[a] = q[sym[a]];
@@ -290,7 +301,7 @@ static void fill(const PliRestStiffness *k, const PliStepMatrix *m)
     for (PliIndex i = 0; i < k->count; ++i)
         for (PliIndex e = m->mass_first[i]; e < m->mass_first[i + 1]; ++e)
             add_block(k, i, m->mass_column[e], m->mass_factor * m->mass_value[e], one);
-    for (PliIndex j = 0; j < m->tether_count; ++j) {
+    for (PliIndex j = 0; j < m->tether_count && !stay_apart(k, m); ++j) {
         double block[9];
         tether_block(k, m, j, block);
         for (PliIndex a = m->tether_first[j]; a < m->tether_first[j + 1]; ++a)
@@ -305,22 +316,32 @@ static void fill(const PliRestStiffness *k, const PliStepMatrix *m)
         for (PliIndex a = 0; a < 3; ++a) pli_tiles_fix(k->tiles, o / 4, 4 * a + o % 4);
 }
 
-// A factor with other tethers preconditions until that has cost as much as a new one.
+static size_t place_of(const void *self, PliIndex point)
+{
+    const PliRestStiffness *k = self;
+    return pli_tiles_at(k->tiles, group_of(k, point)) + k->place[point] % 4;
+}
+
+// A factor with many other tethers preconditions until that has cost as much as a new one.
 static PliPrepared prepare(void *self, const PliStepMatrix *a)
 {
     PliRestStiffness *k = self;
     find_rotation(k, a->x, k->turned);
-    const uint64_t key = key_of(k, a), tethers = tether_key_of(k, a);
-    k->stale = key == k->key && tethers != k->tether_key;
-    if (key != k->key || (k->stale && k->spent >= worth_of(k->tiles))) {
+    k->apart = stay_apart(k, a);
+    const uint64_t key = key_of(k, a), tethers = k->apart ? 0 : tether_key_of(k, a);
+    k->stale = !k->apart && key == k->key && tethers != k->tether_key;
+    if (key != k->key || (k->apart && k->tether_key) || (k->stale && k->spent >= worth_of(k->tiles))) {
         k->stale = false;
         k->spent = 0.0;
         fill(k, a);
         const bool good = pli_tiles_factor(k->tiles) == PLI_OK;
+        pli_rest_tethers_forget(&k->tethers);
         k->key = good ? key : 0;
         k->tether_key = tethers;
         if (!good) return PLI_PREPARED_FAILED;
     }
+    if (k->apart && !pli_rest_tethers_prepare(&k->tethers, k->tiles, a, place_of, tether_block, k))
+        return PLI_PREPARED_FAILED;
     return k->linear && !k->stale ? PLI_PREPARED_EXACT : PLI_PREPARED_NEAR;
 }
 
@@ -335,18 +356,18 @@ static void solve(void *self, const PliStepMatrix *a, const double *b, double *x
     const PliRestStiffness *k = self;
     const PliTiles *m = k->tiles;
     double *t = m->x;
-    (void)a;
     for (PliIndex o = k->count; o % 4; ++o)
         for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, o / 4) + 4 * c + o % 4] = 0.0;
     for (PliIndex i = 0; i < k->count; ++i) {
         double r[3];
         turn_back(r, k->turned, b + 3 * (size_t)i);
-        for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, group_of(k, i)) + 4 * c + k->place[i] % 4] = r[c];
+        for (PliIndex c = 0; c < 3; ++c) t[place_of(k, i) + 4 * c] = r[c];
     }
     pli_tiles_solve(m, t);
+    if (k->apart && k->tethers.count == a->tether_count) pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
     for (PliIndex i = 0; i < k->count; ++i) {
         double r[3];
-        for (PliIndex c = 0; c < 3; ++c) r[c] = t[pli_tiles_at(m, group_of(k, i)) + 4 * c + k->place[i] % 4];
+        for (PliIndex c = 0; c < 3; ++c) r[c] = t[place_of(k, i) + 4 * c];
         m3_apply(x + 3 * (size_t)i, k->turned, r);
     }
 }
@@ -361,5 +382,6 @@ const PliLinearOps pli_rest_linear_ops = {
     .solve = solve,
     .spent = spent,
     .notices = true,
+    .tethered = true,
     .responds = true,
 };

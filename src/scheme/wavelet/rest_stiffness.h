@@ -6,6 +6,7 @@
 // the factor made of it once: R commutes with everything that has one scalar per pair of points, so A(R) = R A(1) R^T block by
 // block, and one factor serves every rotation.
 
+#include "scheme/wavelet/rest_tethers.h"
 #include "solver/methods.h"
 #include "solver/tiles.h"
 
@@ -32,6 +33,8 @@ typedef struct PliRestStiffness {
     PliIndex *place; ///< per active point: four times its group in the tiles + its place there
     size_t place_capacity;
     uint64_t key, tether_key; ///< of what it was made with: all but tethers, and tethers; 0: of nothing
+    PliRestTethers tethers;   ///< a few are left out of the factor, and taken in by every solve
+    bool apart;               ///< they are, in this step
     bool stale;               ///< other tethers act now: the factor only preconditions
     double spent;             ///< iterations with a stale factor so far
     double turned[9];         ///< R of the step it is used for

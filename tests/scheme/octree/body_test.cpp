@@ -267,6 +267,35 @@ TEST(OctreeBody, SurvivesRandomPulls)
     }
 }
 
+// A crumb of one cell that touches nothing has no stiffness, so no step is too long for it: events around it once made it NaN.
+TEST(OctreeBody, ACrumbThatTouchesNothingSplitsAndStaysFinite)
+{
+    Body b(0.4, 0.4, 0.4);
+    PliBoxDef crumb = {};
+    crumb.min[0] = 0.6, crumb.max[0] = 0.7, crumb.max[1] = crumb.max[2] = 0.1;
+    for (PliIndex &n : crumb.cells) n = 1;
+    PliMesh *more = pli_mesh_box(&b.host, &crumb, nullptr);
+    ASSERT_TRUE(more);
+    const PliIndex points = b.mesh->point_count, tets = b.mesh->tet_count;
+    ASSERT_EQ(pli_mesh_resize_points(b.mesh, points + more->point_count), PLI_OK);
+    ASSERT_EQ(pli_mesh_resize_cells(b.mesh, PLI_TET, tets + more->tet_count), PLI_OK);
+    std::copy(more->x, more->x + 3 * more->point_count, b.mesh->x + 3 * points);
+    for (PliIndex k = 0; k < 4 * more->tet_count; ++k) b.mesh->tets[4 * tets + k] = points + more->tets[k];
+    pli_mesh_destroy(more);
+    b.def.resolution = 7;
+    b.def.base.criterion.kind = PLI_BY_REGION;
+    b.def.base.criterion.radius = 10.0;
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+        b.make();
+        b.stir(0.02, seed);
+        for (int k = 0; k < 5; ++k) ASSERT_TRUE(pli_body_step(b.body, &b.state, 0.005).finite) << seed << " " << k;
+        EXPECT_GT(pli_body_stats(b.body).refined, 0u);
+        for (double x : b.x) ASSERT_TRUE(std::isfinite(x));
+        pli_body_destroy(b.body);
+        b.body = nullptr;
+    }
+}
+
 TEST(OctreeBody, BadInputGetsOneSentence)
 {
     PliHost host = pli_host_default();

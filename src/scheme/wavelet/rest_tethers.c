@@ -1,0 +1,278 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "scheme/wavelet/rest_tethers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+enum { SLOTS = PLI_REST_TETHERS, LANES = 8 };
+
+PliStatus pli_rest_tethers_init(PliRestTethers *t, const PliHost *host)
+{
+    t->host = *host;
+    t->pair = PLI_NEW(host, 9 * (size_t)SLOTS * SLOTS, double);
+    t->pair_birth = PLI_NEW(host, (size_t)SLOTS * SLOTS, uint64_t);
+    t->factor = PLI_NEW(host, 9 * (size_t)SLOTS * SLOTS, double);
+    t->small = PLI_NEW(host, 3 * (size_t)SLOTS, double);
+    return t->pair && t->pair_birth && t->factor && t->small ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+void pli_rest_tethers_free(PliRestTethers *t)
+{
+    PLI_FREE(&t->host, t->pair, 9 * (size_t)SLOTS * SLOTS);
+    PLI_FREE(&t->host, t->pair_birth, (size_t)SLOTS * SLOTS);
+    PLI_FREE(&t->host, t->factor, 9 * (size_t)SLOTS * SLOTS);
+    PLI_FREE(&t->host, t->small, 3 * (size_t)SLOTS);
+    PLI_FREE(&t->host, t->response, t->response_capacity);
+    PLI_FREE(&t->host, t->lanes, t->lanes_capacity);
+}
+
+static bool grow(const PliHost *host, double **a, size_t *capacity, size_t size)
+{
+    if (size <= *capacity) return true;
+    PLI_FREE(host, *a, *capacity);
+    *capacity = size;
+    *a = PLI_NEW(host, *capacity, double);
+    if (!*a) *capacity = 0;
+    return *a != NULL;
+}
+
+/// Doubles: 20 MB. A large factor keeps fewer points.
+static const size_t MOST = 2500000;
+
+PliIndex pli_rest_tethers_room(PliIndex tiles)
+{
+    const size_t room = tiles ? MOST / (3 * PLI_TILE * (size_t)tiles) : SLOTS;
+    return room < SLOTS ? (PliIndex)room : SLOTS;
+}
+
+PliStatus pli_rest_tethers_reserve(PliRestTethers *t, PliIndex tiles)
+{
+    t->length = PLI_TILE * (size_t)tiles;
+    t->slots = pli_rest_tethers_room(tiles);
+    pli_rest_tethers_forget(t);
+    const size_t size = 3 * SLOTS * t->length;
+    const bool good = grow(&t->host, &t->response, &t->response_capacity, size < MOST ? size : MOST) &&
+                      grow(&t->host, &t->lanes, &t->lanes_capacity, LANES * t->length);
+    return good ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+void pli_rest_tethers_forget(PliRestTethers *t)
+{
+    memset(t->key, 0, sizeof t->key);
+    t->count = 0;
+}
+
+// ---- responses -----------------------------------------------------------------------------------------------------------------
+
+static uint64_t key_of(const PliStepMatrix *a, PliIndex j)
+{
+    const size_t first = a->tether_first[j], count = a->tether_first[j + 1] - first;
+    uint64_t h = pli_hash(PLI_HASH_SEED, a->tether_column + first, count * sizeof *a->tether_column);
+    h = pli_hash(h, a->tether_weight + first, count * sizeof *a->tether_weight);
+    return h ? h : 1;
+}
+
+/// The slot of a row, the oldest one when it is new.
+static PliIndex slot_for(PliRestTethers *t, uint64_t key, bool *is_new)
+{
+    PliIndex oldest = 0;
+    for (PliIndex s = 0; s < t->slots; ++s) {
+        if (t->key[s] == key) return *is_new = false, s;
+        if (t->key[oldest] && (!t->key[s] || t->used[s] < t->used[oldest])) oldest = s;
+    }
+    t->key[oldest] = key;
+    t->birth[oldest] = ++t->births;
+    return *is_new = true, oldest;
+}
+
+typedef struct Batch {
+    PliIndex slot[LANES];
+    size_t component[LANES], count;
+} Batch;
+
+static void solve_batch(PliRestTethers *t, const PliTiles *m, Batch *b)
+{
+    if (b->count == 0) return;
+    pli_tiles_solve_eight(m, t->lanes);
+    for (size_t k = 0; k < b->count; ++k) {
+        double *y = t->response + (3 * (size_t)b->slot[k] + b->component[k]) * t->length;
+        for (size_t i = 0; i < t->length; ++i) y[i] = t->lanes[LANES * i + k];
+    }
+    b->count = 0;
+}
+
+static void find_responses(PliRestTethers *t, const PliTiles *m, const PliStepMatrix *a, PliPlaceFn *place,
+                           const void *self)
+{
+    Batch batch = { .count = 0 };
+    t->looks++;
+    // those that are known are kept from being given up for others
+    for (PliIndex j = 0; j < a->tether_count; ++j) {
+        const uint64_t key = key_of(a, j);
+        for (PliIndex s = 0; s < t->slots; ++s)
+            if (t->key[s] == key) t->used[s] = t->looks;
+    }
+    for (PliIndex j = 0; j < a->tether_count; ++j) {
+        bool is_new;
+        const PliIndex slot = slot_for(t, key_of(a, j), &is_new);
+        t->slot_of[j] = slot, t->used[slot] = t->looks;
+        for (size_t c = 0; c < 3 && is_new; ++c) {
+            if (batch.count == 0) memset(t->lanes, 0, LANES * t->length * sizeof *t->lanes);
+            for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
+                if (!a->fixed[a->tether_column[e]])
+                    t->lanes[LANES * (place(self, a->tether_column[e]) + 4 * c) + batch.count] += a->tether_weight[e];
+            batch.slot[batch.count] = slot, batch.component[batch.count++] = c;
+            if (batch.count == LANES) solve_batch(t, m, &batch);
+        }
+    }
+    solve_batch(t, m, &batch);
+    t->count = a->tether_count;
+}
+
+/// T_j x: the point's value of a vector of the factor.
+static void row_of(const PliStepMatrix *a, PliIndex j, PliPlaceFn *place, const void *self, const double *x,
+                   double out[3])
+{
+    out[0] = out[1] = out[2] = 0.0;
+    for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e) {
+        if (a->fixed[a->tether_column[e]]) continue;
+        const double *at = x + place(self, a->tether_column[e]);
+        for (size_t c = 0; c < 3; ++c) out[c] += a->tether_weight[e] * at[4 * c];
+    }
+}
+
+/// S of tethers i and j, row-major [component of i, component of j].
+static const double *pair_of(PliRestTethers *t, const PliStepMatrix *a, PliIndex i, PliIndex j, PliPlaceFn *place,
+                             const void *self)
+{
+    const size_t p = t->slot_of[i], q = t->slot_of[j], at = p * SLOTS + q;
+    const uint64_t birth = t->birth[p] > t->birth[q] ? t->birth[p] : t->birth[q];
+    double *s = t->pair + 9 * at;
+    if (t->pair_birth[at] == birth) return s;
+    t->pair_birth[at] = birth;
+    for (size_t c = 0; c < 3; ++c) {
+        double column[3];
+        row_of(a, i, place, self, t->response + (3 * q + c) * t->length, column);
+        for (size_t r = 0; r < 3; ++r) s[3 * r + c] = column[r];
+    }
+    return s;
+}
+
+// ---- the small system ------------------------------------------------------------------------------------------------------------
+
+/// G with G G^T = Q, columns of 0 left out: Cholesky with pivots. @return columns
+static int root_of(const double q[9], double g[9])
+{
+    double a[9];
+    memcpy(a, q, sizeof a);
+    memset(g, 0, 9 * sizeof *g);
+    const double size = fmax(fmax(q[0], q[4]), q[8]);
+    int rank = 0;
+    for (; rank < 3; ++rank) {
+        int p = 0;
+        for (int i = 1; i < 3; ++i)
+            if (a[4 * i] > a[4 * p]) p = i;
+        if (!(a[4 * p] > 1e-14 * size)) break;
+        const double pivot = sqrt(a[4 * p]);
+        double column[3];
+        for (int i = 0; i < 3; ++i) column[i] = a[3 * i + p] / pivot, g[3 * i + rank] = column[i];
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k) a[3 * i + k] -= column[i] * column[k];
+    }
+    return rank;
+}
+
+static bool factor_small(PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self)
+{
+    const size_t n = t->rows;
+    double *l = t->factor;
+    size_t row = 0;
+    for (PliIndex i = 0; i < t->count; ++i) {
+        size_t column = 0;
+        for (PliIndex j = 0; j <= i; ++j) {
+            if (t->rank[i] && t->rank[j]) {
+                const double *s = pair_of(t, a, i, j, place, self), *g = t->root[i], *h = t->root[j];
+                for (int p = 0; p < t->rank[i]; ++p)
+                    for (int q = 0; q < t->rank[j]; ++q) {
+                        double sum = 0.0;
+                        for (int r = 0; r < 3; ++r)
+                            for (int c = 0; c < 3; ++c) sum += g[3 * r + p] * s[3 * r + c] * h[3 * c + q];
+                        l[(row + (size_t)p) * n + column + (size_t)q] = sum;
+                    }
+            }
+            column += (size_t)t->rank[j];
+        }
+        row += (size_t)t->rank[i];
+    }
+    for (size_t i = 0; i < n; ++i) {
+        double *li = l + i * n;
+        li[i] += 1.0;
+        for (size_t j = 0; j <= i; ++j) {
+            const double *lj = l + j * n;
+            double part[4] = { 0.0, 0.0, 0.0, 0.0 };
+            size_t k = 0;
+            for (; k + 4 <= j; k += 4)
+                for (size_t q = 0; q < 4; ++q) part[q] += li[k + q] * lj[k + q];
+            double sum = li[j] - ((part[0] + part[1]) + (part[2] + part[3]));
+            for (; k < j; ++k) sum -= li[k] * lj[k];
+            if (i != j) {
+                li[j] = sum / lj[j];
+            } else {
+                if (!(sum > 0.0)) return false; // not a number
+                li[i] = sqrt(sum);
+            }
+        }
+    }
+    return true;
+}
+
+bool pli_rest_tethers_prepare(PliRestTethers *t, const PliTiles *m, const PliStepMatrix *a, PliPlaceFn *place,
+                              PliTetherFn *block, const void *self)
+{
+    find_responses(t, m, a, place, self);
+    t->rows = 0;
+    for (PliIndex j = 0; j < t->count; ++j) {
+        double q[9];
+        block(self, a, j, q);
+        t->rank[j] = root_of(q, t->root[j]);
+        t->rows += (PliIndex)t->rank[j];
+    }
+    return factor_small(t, a, place, self);
+}
+
+void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
+                              double *x)
+{
+    const size_t n = t->rows;
+    const double *l = t->factor;
+    double *y = t->small;
+    size_t row = 0;
+    for (PliIndex j = 0; j < t->count; ++j) {
+        double p[3];
+        if (!t->rank[j]) continue;
+        row_of(a, j, place, self, x, p);
+        for (int k = 0; k < t->rank[j]; ++k, ++row)
+            y[row] = t->root[j][k] * p[0] + t->root[j][3 + k] * p[1] + t->root[j][6 + k] * p[2];
+    }
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t k = 0; k < i; ++k) y[i] -= l[i * n + k] * y[k];
+        y[i] /= l[i * n + i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        y[i] /= l[i * n + i];
+        for (size_t k = 0; k < i; ++k) y[k] -= l[i * n + k] * y[i];
+    }
+    row = 0;
+    for (PliIndex j = 0; j < t->count; ++j) {
+        double f[3] = { 0.0, 0.0, 0.0 };
+        for (int k = 0; k < t->rank[j]; ++k, ++row)
+            for (int c = 0; c < 3; ++c) f[c] += t->root[j][3 * c + k] * y[row];
+        const double *r = t->response + 3 * (size_t)t->slot_of[j] * t->length;
+        if (!t->rank[j]) continue;
+        for (size_t i = 0; i < t->length; ++i)
+            x[i] -= f[0] * r[i] + f[1] * r[t->length + i] + f[2] * r[2 * t->length + i];
+    }
+}

@@ -1,0 +1,54 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef PLI_REST_TETHERS_H
+#define PLI_REST_TETHERS_H
+
+// Points that contact or a host hold, on top of a factor that was made without them (Sherman, Morrison and Woodbury): with rows T and
+// matrices Q = G G^T, (A + T^T Q T)^-1 = A^-1 - Y G (1 + G^T S G)^-1 G^T Y^T, where Y = A^-1 T^T and S = T Y. In the frame of the rest
+// shape A, Y and S stay the same while a factor does, so what a point needs is solved for once; set and stiffness of
+// the tethers may change in every round of contact, and the answer is exact each time.
+
+#include "solver/tiles.h"
+#include <pliant/scheme.h>
+
+enum { PLI_REST_TETHERS = 96 }; ///< most points; beyond, the factor takes them in
+
+typedef struct PliRestTethers {
+    PliHost host;
+    size_t length;                             ///< unknowns of the factor
+    PliIndex slots;                            ///< points it has room for
+    PliIndex count, slot_of[PLI_REST_TETHERS]; ///< tethers of the last prepare
+    // what was solved for, by the hash of a row; 0: nothing
+    uint64_t key[PLI_REST_TETHERS], birth[PLI_REST_TETHERS], used[PLI_REST_TETHERS];
+    uint64_t births, looks;
+    double *response; ///< [slots, 3, length]
+    size_t response_capacity;
+    double *pair; ///< S: [slots, slots, 9]
+    uint64_t *pair_birth;
+    double *lanes; ///< [length, 8]
+    size_t lanes_capacity;
+    // of the last prepare
+    double root[PLI_REST_TETHERS][9]; ///< G, columns that count first
+    int rank[PLI_REST_TETHERS];
+    PliIndex rows;  ///< sum of the ranks
+    double *factor; ///< Cholesky of 1 + G^T S G, [rows, rows]
+    double *small;  ///< [rows]
+} PliRestTethers;
+
+/// Where the unknowns of an active point are in vectors of the factor: component c at place + 4 c.
+typedef size_t PliPlaceFn(const void *self, PliIndex point);
+
+PliStatus pli_rest_tethers_init(PliRestTethers *t, const PliHost *host);
+void pli_rest_tethers_free(PliRestTethers *t);
+PliIndex pli_rest_tethers_room(PliIndex tiles); ///< points, with a factor of so many tiles
+/// Vectors of the factor have so many tiles now; may allocate. What is known is forgotten.
+PliStatus pli_rest_tethers_reserve(PliRestTethers *t, PliIndex tiles);
+void pli_rest_tethers_forget(PliRestTethers *t); ///< the factor is another one
+/// block(self, j, out): Q of tether j in the frame of the factor. @return false: nothing can be done with them
+typedef void PliTetherFn(const void *self, const PliStepMatrix *a, PliIndex j, double out[9]);
+bool pli_rest_tethers_prepare(PliRestTethers *t, const PliTiles *m, const PliStepMatrix *a, PliPlaceFn *place,
+                              PliTetherFn *block, const void *self);
+/// x, which is A^-1 b, becomes (A + T^T Q T)^-1 b.
+void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
+                              double *x);
+
+#endif
