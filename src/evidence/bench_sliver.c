@@ -20,6 +20,8 @@
 enum { SLIVERS = 8, STEPS = 20, ROUNDS = 2 };
 static const double FLAT = 1.0 / 20.0; ///< altitude of a sliver over the median
 static const double STEP = 0.01;       ///< s
+static const double SLOWEST = 3.0;     ///< times the time without slivers: more is red ...
+static const double FARTHEST = 0.05;   ///< ... and so is a displacement that is off by more
 
 typedef struct Subject {
     const char *name, *asset;
@@ -92,10 +94,11 @@ typedef struct Run {
     PliStats stats;
 } Run;
 
-static bool open_run(Run *r, const PliHost *host, const PliMesh *mesh, const Subject *s, PliError *err)
+static bool open_run(Run *r, const PliHost *host, const PliMesh *mesh, const Subject *s, PliRates rates, PliError *err)
 {
     PliFemDef def = pli_fem_default();
     def.mesh = mesh;
+    def.base.multirate = rates;
     def.base.material = (PliMaterial){ PLI_COROT, s->young, 0.4, 1000.0, s->damping };
     r->body = pli_fem_create(host, &def, err);
     if (!r->body) return false;
@@ -155,15 +158,18 @@ static void judge(PliBench *b, const Subject *s, double *worst, double *error)
     const PliHost host = pli_host_default();
     PliError err = { PLI_OK, "" };
     PliQuality q;
-    Run plain = { .ms = INFINITY }, flat = { .ms = INFINITY };
+    Run plain = { .ms = INFINITY }, flat = { .ms = INFINITY }, slow = { .ms = INFINITY };
     char metric[64];
     PliMesh *good = pli_asset_mesh(&host, s->asset, &err), *bad = good ? pli_asset_mesh(&host, s->asset, &err) : NULL;
     uint8_t *moved = bad ? PLI_NEW(&host, bad->point_count, uint8_t) : NULL;
     bool done = moved && pli_quality_find(&host, good, &q);
     if (done && make_slivers(bad, FLAT * q.median_altitude, moved) < SLIVERS)
         done = pli_refuse(&err, PLI_BAD_MESH, "%s has no room for %d slivers", s->asset, SLIVERS) == PLI_OK;
-    done = done && open_run(&plain, &host, good, s, &err) && open_run(&flat, &host, bad, s, &err);
+    const PliRates usual = pli_fem_default().base.multirate;
+    done = done && open_run(&plain, &host, good, s, usual, &err) && open_run(&flat, &host, bad, s, usual, &err);
     for (int k = 0; k < ROUNDS && done; ++k) done = swing(&plain) && swing(&flat);
+    // what it would be if all elements ticked together, undamped
+    if (done && s->damping == 0.0) done = open_run(&slow, &host, bad, s, PLI_RATES_ONE, &err) && swing(&slow);
     if (done) {
         const double slower = flat.ms / plain.ms, off = difference(&plain, &flat, moved);
         snprintf(metric, sizeof metric, "%s_slowdown", s->name);
@@ -173,12 +179,16 @@ static void judge(PliBench *b, const Subject *s, double *worst, double *error)
         pli_bench_report(b, metric, flat.substeps / plain.substeps, "x");
         snprintf(metric, sizeof metric, "%s_error", s->name);
         pli_bench_report(b, metric, 100.0 * off, "%");
+        snprintf(metric, sizeof metric, "%s_together", s->name);
+        if (slow.body) pli_bench_report(b, metric, slow.ms / plain.ms, "x, one rate");
+        if (!(slower <= SLOWEST)) pli_bench_broken(b, "slivers make %s %.1f times slower", s->name, slower);
+        if (!(off <= FARTHEST)) pli_bench_broken(b, "slivers move %s by %.1f %%", s->name, 100.0 * off);
         *worst = slower > *worst ? slower : *worst, *error = off > *error ? off : *error;
     } else {
         pli_bench_broken(b, "%s: %s", s->name, err.text[0] ? err.text : "it diverged");
         *worst = NAN;
     }
-    close_run(&plain, &host), close_run(&flat, &host);
+    close_run(&plain, &host), close_run(&flat, &host), close_run(&slow, &host);
     if (bad) PLI_FREE(&host, moved, bad->point_count);
     pli_mesh_destroy(good), pli_mesh_destroy(bad);
 }
