@@ -54,6 +54,9 @@ static const PliAttribute body_rows[] = {
       .help = "time integrator of AdaptiveSolver" },
     { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto incomplete multigrid",
       FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver" },
+    { "order", PLI_INT, .running = true, FIELD(PliBodyDef, order),
+      .help = "implicit: 1, implicit Euler, or 2, which hardly damps slow motion and takes a second solve (held "
+              "points: 1)" },
     { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
       .help = "implicit: most CG or MINRES iterations" },
     { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
@@ -62,10 +65,14 @@ static const PliAttribute body_rows[] = {
       .help = "implicit: Rayleigh stiffness damping, s" },
     { "courant", PLI_REAL, .running = true, FIELD(PliBodyDef, courant),
       .help = "explicit substep as a fraction of the critical one" },
-    { "multirate", PLI_BOOL, FIELD(PliBodyDef, multirate),
-      .help = "explicit: elements tick at their own power-of-two rate" },
+    { "multirate", PLI_OPTION, .options = "0 1 auto", FIELD(PliBodyDef, multirate),
+      .help = "explicit: elements tick at their own power-of-two rate; auto: where it halves the cost" },
     { "spread", PLI_BOOL, .running = true, FIELD(PliBodyDef, spread),
       .help = "write passive coefficients after every step" },
+    { "held", PLI_POINTS,
+      .help = "m, points of the body at rest that stay in place, by Lagrange multipliers; implicit steps only" },
+    { "heldTo", PLI_POINTS, .help = "m, where the held points go instead, one for each" },
+    { "heldTime", PLI_REALS, .help = "s, in which they go there, starting and stopping softly; default 1" },
 };
 const PliAttributeGroup pli_body_attributes = PLI_GROUP(body_rows);
 

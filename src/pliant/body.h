@@ -70,12 +70,20 @@ typedef struct PliCriterionDef {
 } PliCriterionDef;
 PLI_API PliCriterionDef pli_criterion_default(void); ///< strain jump 0.1, with the defaults named above
 
+/// Explicit steps: elements that tick at their own power-of-two rate.
+typedef enum PliRates {
+    PLI_RATES_ONE,  ///< all tick together
+    PLI_RATES_OWN,  ///< each as seldom as it may
+    PLI_RATES_AUTO, ///< their own where that at least halves what a substep costs: slivers, steep grading
+} PliRates;
+
 /// Common part of every definition. Always start from pli_*_default(), which fills `cookie`.
 typedef struct PliBodyDef {
     PliMaterial material;
     PliCriterionDef criterion;
     PliIntegrator integrator;
     PliLinearSolver linear_solver; ///< implicit only
+    int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100
     double cg_tolerance;           ///< relative residual, default 1e-8
     double gravity[3];             ///< m/s2, default 0 -9.81 0
@@ -83,7 +91,7 @@ typedef struct PliBodyDef {
     double rayleigh_stiffness;     ///< s, implicit only
     double courant;                ///< explicit substep as a fraction of the critical one, default 0.8
     bool adapt;                    ///< false freezes the resolution (reference runs)
-    bool multirate;                ///< explicit: elements tick at their own power-of-two rate
+    PliRates multirate;            ///< explicit, default PLI_RATES_AUTO
     bool spread;                   ///< write passive coefficients after every step, default true
     int cookie;
 } PliBodyDef;
@@ -105,7 +113,7 @@ typedef enum PliCoupling { PLI_VARIATIONAL, PLI_PAPER } PliCoupling;
 /// Debunne 2001: tetrahedral levels of detail.
 typedef struct PliTetLodDef {
     PliBodyDef base;
-    const PliMesh *const *levels; ///< coarse to fine, copied
+    const PliMesh *const *levels; ///< coarse to fine, copied; points no tetrahedron has are left out
     int level_count;              ///< 1 .. 8
     PliCoupling coupling;
     int ramp;            ///< rings over which element weights fade at a level switch, default 0
@@ -165,6 +173,25 @@ typedef struct PliTool {
 } PliTool;
 /// Tools stay the host's; they are read at each step and their force is written. NULL, 0 removes them.
 PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, PliError *err);
+
+/// A point of the body that is held: by Lagrange multipliers, with as much force as it takes. Implicit steps only.
+typedef struct PliConstraint {
+    double point[3];     ///< m, at rest
+    double direction[3]; ///< only this direction is held, across it the point slides; 0 0 0: all
+} PliConstraint;
+/// Points are held where they are at rest, until they are moved; count 0 lets go. Constraints that follow from others are found, and
+/// are met with them.
+PLI_API PliStatus pli_body_constrain(PliBody *body, const PliConstraint *constraints, PliIndex count, PliError *err);
+/// Where the points are at the end of the coming steps, Vec3 each. Targets that contradict each other are refused by name, and the old
+/// ones stay.
+PLI_API PliStatus pli_body_move_constraints(PliBody *body, const double *target, PliError *err);
+/// The same, led there from where they are in so many seconds, starting and stopping softly; a reset starts again.
+PLI_API PliStatus pli_body_lead_constraints(PliBody *body, const double *target, double seconds, PliError *err);
+/// How many of the rows (three a point, one with a direction) are independent.
+PLI_API PliIndex pli_body_constraint_rank(const PliBody *body, PliIndex *rows);
+/// Forces of the last step on the held points, N, Vec3 each (NULL: not wanted). @return the most, m, that a point is off, because too few
+/// coefficients are active around it, and (`worst`, may be NULL) which.
+PLI_API double pli_body_constraint_forces(const PliBody *body, double *force, PliIndex *worst);
 
 /// Called in every substep (explicit) or once (implicit) to add forces that depend on the state: contact of the host, springs.
 /// x and v are complete where `needed` dofs are concerned; f has dof_count Vec3, zeroed, and is pulled through W afterwards.
@@ -261,6 +288,8 @@ typedef struct PliStats {
     int uniform_level;     ///< level + 1 where it runs as one level throughout; 0: mixed
     double mixed_work;     ///< what a mixture as good would cost, over what that level does
     uint64_t retries;      ///< of steps, since reset, see PliStepInfo
+    int rates;             ///< explicit: at how many the elements tick, now
+    PliIndex eased;        ///< explicit: slivers with less than all damping, now
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet

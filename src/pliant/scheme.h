@@ -127,8 +127,9 @@ typedef struct PliForceOps {
     // ---- elements with four corners; NULL or false: there are others, and solvers take them from `blocks` --------------------
     bool (*corners)(void *self, const PliIndex **corner,
                     PliIndex *count); ///< [count, 4], compact numbers, until the next cut
-    /// Blocks of k K straight to value + 9 place, ten places per element: pairs of corners 00 11 22 33 10 20 30 21 31 32, with the
-    /// highest bit for the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major.
+    /// Blocks of k K straight to value + 9 place, six places per element: pairs of corners 10 20 30 21 31 32, with the highest bit for
+    /// the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major. Blocks of a corner with
+    /// itself are left to the caller: rows sum to zero.
     void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user);
 } PliForceOps;
 
@@ -152,6 +153,7 @@ typedef struct PliStepMatrix {
     const double *tether_weight, *tether_matrix;
     PliIndex block; ///< see PliSchemeStatic
     bool dense;     ///< see PliSchemeStatic
+    bool again;     ///< all but the tethers is as it was when this was last prepared
     struct PliSystem *system;
 } PliStepMatrix;
 PLI_API void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y); ///< y = A p; p and y differ
@@ -300,6 +302,7 @@ PLI_API void pli_body_before_event(PliBody *body, double *x, const double centre
 PLI_API const PliState *pli_body_state(const PliBody *body);            ///< the host's
 PLI_API const PliTool *pli_body_tools(const PliBody *body, int *count); ///< as the host placed them
 PLI_API bool pli_body_is_tethered(const PliBody *body);     ///< contact or the host held points in the last step
+PLI_API bool pli_body_is_constrained(const PliBody *body);  ///< pli_body_constrain holds points of it
 PLI_API const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
 /// Where the host has the fixed ones (dof_count Vec3).
 PLI_API void pli_body_fixed_values(const PliBody *body, const double **x, const double **v);

@@ -143,6 +143,33 @@ static PliStatus publish(const PliInputs *in, const PliHost *host, const PliBody
     return PLI_OK;
 }
 
+// ---- points that are held ----------------------------------------------------------------------------------------------------
+
+static PliValue shared_list(const PliSource *source, const char *name)
+{
+    return source->list(source->user, pli_attribute_find(&pli_body_attributes, name));
+}
+
+static PliStatus constrain(const PliSource *source, const PliHost *host, PliBody *body, PliError *err)
+{
+    const PliValue held = shared_list(source, "held"), to = shared_list(source, "heldTo"),
+                   time = shared_list(source, "heldTime");
+    const PliIndex count = (PliIndex)held.count;
+    if (to.count && to.count != held.count)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "heldTo has %zu points, and held %zu: there must be one for each",
+                          to.count, held.count);
+    if (time.count && (time.count > 1 || !to.count))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "heldTime is one number, for the points of heldTo");
+    if (!count) return PLI_OK;
+    PliConstraint *list = PLI_NEW(host, count, PliConstraint);
+    if (!list) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u held points", count);
+    for (PliIndex i = 0; i < count; ++i) v3_copy(list[i].point, held.real + 3 * (size_t)i);
+    PliStatus status = pli_body_constrain(body, list, count, err);
+    PLI_FREE(host, list, count);
+    if (!status && to.count) status = pli_body_lead_constraints(body, to.real, time.count ? time.real[0] : 1.0, err);
+    return status;
+}
+
 // ---- bodies ----------------------------------------------------------------------------------------------------------------
 
 PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const PliSource *source,
@@ -156,7 +183,7 @@ PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const P
     if (!status) status = read_meshes(info, source, host, def, &m, err);
     const PliInputs in = { .mesh = (const PliMesh *const *)m.mesh, m.count, info, source };
     PliBody *body = status ? NULL : info->create(host, def, &in, err);
-    if (body && publish(&in, host, body, err)) {
+    if (body && (constrain(source, host, body, err) || publish(&in, host, body, err))) {
         pli_body_destroy(body);
         body = NULL;
     }

@@ -246,6 +246,10 @@ void BodyModel::bwdInit()
             "SphereTool and PlaneTool act inside AdaptiveSolver only: with a stock solver use SOFA's collision models");
     if (m_route == Route::Stages && !m_skinForces.empty())
         refuse("PieceContact and SkinTarget act inside AdaptiveSolver only");
+    PliIndex held = 0;
+    (void)pli_body_constraint_rank(m_body.get(), &held);
+    if (m_route == Route::Stages && held)
+        refuse("held points are held by AdaptiveSolver only");
     readFixed();
     d_steps.setValue(0);
 }

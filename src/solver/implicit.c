@@ -1,6 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Linearised implicit Euler on the active points:
-//   [(1 + h a) M - h (h + b) K] dv = h [ f(x, v) - a M v + (h + b_r) K v ]
+// Linearised implicit stages on the active points, of length h and reach g (PliStage; implicit Euler: g = h):
+//   [(1 + g a) M - g (g + b) K] dv = h [ f(x, v) - a M v + (g + b_r) K v ],   x += h v + g dv
 // a: mass damping, b_r: Rayleigh stiffness, b = b_r + material damping (already inside f, so only in the matrix).
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "base/timer.h"
 #include "solver/methods.h"
 
-// ---- memory lent to a step: five fields over all points, then the iteration's own ------------------------------------------
+// ---- memory lent to a step: six fields over all points, then the iteration's own ------------------------------------------
 
 typedef struct Scratch {
+    double *before;          ///< internal forces when the step began, from its first stage to the next
     double *full, *reaction; ///< of pli_step_matrix_apply
     double *free;            ///< right-hand side without tools
     double *b, *dv, *rest;
@@ -21,14 +22,14 @@ size_t pli_implicit_workspace(PliIndex point_capacity)
 {
     const size_t n = 3 * (size_t)point_capacity;
     const size_t cg = pli_cg_workspace((PliIndex)n), minres = pli_minres_workspace((PliIndex)n);
-    return 5 * n + (cg > minres ? cg : minres);
+    return 6 * n + (cg > minres ? cg : minres);
 }
 
 static Scratch scratch_of(const PliSystem *s)
 {
     const size_t all = 3 * ((size_t)s->active_count + s->slave_count);
     double *w = s->work;
-    return (Scratch){ w, w + all, w + 2 * all, w + 3 * all, w + 4 * all, w + 5 * all };
+    return (Scratch){ w, w + all, w + 2 * all, w + 3 * all, w + 4 * all, w + 5 * all, w + 6 * all };
 }
 
 // ---- the matrix ------------------------------------------------------------------------------------------------------------
@@ -236,12 +237,18 @@ typedef struct Solve {
 static bool prepare(Solve *q)
 {
     const PliLinearMethod *m = q->im->chosen;
-    for (;; q->definite = true) {
-        const PliStepMatrix a = matrix_of(q->s);
+    for (bool again = q->is_stale;; q->definite = true, again = false) {
+        PliStepMatrix a = matrix_of(q->s);
+        a.again = again;
         const double start = pli_cpu_ms();
         q->is = m->ops->prepare(m->self, &a);
-        q->s->solve.prepare_ms += pli_cpu_ms() - start;
         q->is_stale = false;
+        const bool answers = q->is != PLI_PREPARED_INDEFINITE || q->definite;
+        if (answers && q->is != PLI_PREPARED_FAILED && q->s->constraints && q->im->wish != PLI_SOLVE_MINRES) {
+            Prepared prepared = { &a, m };
+            pli_constraints_prepare(q->s->constraints, a.count, m->ops->solve ? precondition : NULL, &prepared);
+        }
+        q->s->solve.prepare_ms += pli_cpu_ms() - start;
         if (q->is != PLI_PREPARED_INDEFINITE) return q->is != PLI_PREPARED_FAILED;
         q->is = PLI_PREPARED_EXACT;
         if (q->definite) return true;
@@ -278,10 +285,115 @@ static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
     }
 }
 
+// ---- under constraints ----------------------------------------------------------------------------------------------------------
+
+/// What constraints leave of A, on what they leave of dv.
+static void apply_free(void *self, const double *p, double *y)
+{
+    const Prepared *q = self;
+    PliConstraints *c = q->a->system->constraints;
+    double *free = c->vector[2];
+    memcpy(free, p, 3 * (size_t)q->a->count * sizeof *p);
+    pli_constraints_project(c, free);
+    apply(self, free, y);
+    pli_constraints_project_force(c, y);
+}
+
+/// rest = b - A dv
+static void find_rest(const Prepared *q, const double *b, const double *dv, double *rest)
+{
+    apply((void *)q, dv, rest);
+    for (size_t i = 0; i < 3 * (size_t)q->a->count; ++i) rest[i] = b[i] - rest[i];
+}
+
+/// One try with what was prepared: dv meets the constraints, and forces and inertia balance in all that they leave.
+static PliSolveResult solve_free(Solve *q, const double *b, double *dv, double *scratch)
+{
+    static const PliIterative refine = { 40, 1e-7 };
+    PliConstraints *c = q->s->constraints;
+    const PliStepMatrix a = matrix_of(q->s);
+    const PliLinearOps *ops = q->im->chosen->ops;
+    Prepared prepared = { &a, q->im->chosen };
+    const size_t n = 3 * (size_t)a.count;
+    double *rest = c->vector[0], *change = c->vector[1];
+    if (!q->has_guess) memset(dv, 0, n * sizeof *dv);
+    pli_constraints_meet(c, dv);
+    find_rest(&prepared, b, dv, rest);
+    pli_constraints_project_force(c, rest);
+    const bool exact = q->is == PLI_PREPARED_EXACT;
+    PliSolveResult r = { .iterations = 1, .converged = true };
+    if (exact && a.tether_count == 0 && !q->is_stale) {
+        ops->solve(q->im->chosen->self, &a, rest, change);
+    } else {
+        const PliLinearOp op = { apply_free, ops->solve ? precondition : NULL, &prepared, (PliIndex)n };
+        memset(change, 0, n * sizeof *change);
+        r = pli_cg_solve(exact ? &refine : &q->im->iterative, &op, rest, change, scratch);
+    }
+    pli_constraints_project(c, change);
+    for (size_t i = 0; i < n; ++i) dv[i] += change[i];
+    for (int pass = 0; pass < 2; ++pass)
+        pli_constraints_meet(c, dv); // rounding, and preconditioners in single precision
+    find_rest(&prepared, b, dv, rest);
+    for (size_t i = 0; i < n; ++i) rest[i] = -rest[i];
+    pli_constraints_read(c, rest, dv);
+    q->s->solve.residual = r.residual;
+    return r;
+}
+
+/// Multipliers are unknowns like others: A and C^T, C and 0.
+static void apply_whole(void *self, const double *p, double *y)
+{
+    const Prepared *q = self;
+    const PliConstraints *c = q->a->system->constraints;
+    const size_t n = 3 * (size_t)q->a->count;
+    apply(self, p, y);
+    pli_constraints_add_transpose(c, p + n, y);
+    pli_constraints_apply(c, p, y + n);
+}
+
+/// The way of Capell et al. 2002: MINRES on dv and multipliers together.
+static int solve_whole(Solve *q, const double *b, double *dv)
+{
+    PliConstraints *c = q->s->constraints;
+    const PliStepMatrix a = matrix_of(q->s);
+    Prepared prepared = { &a, q->im->chosen };
+    const size_t n = 3 * (size_t)a.count, all = n + c->row_count;
+    double *right = c->whole, *x = right + all, *scratch = x + all;
+    memcpy(right, b, n * sizeof *right);
+    memcpy(right + n, c->goal, c->row_count * sizeof *right);
+    memset(x, 0, all * sizeof *x);
+    const PliLinearOp op = { apply_whole, NULL, &prepared, (PliIndex)all };
+    const PliSolveResult r = pli_minres_solve(&q->im->iterative, &op, right, x, scratch);
+    memcpy(dv, x, n * sizeof *dv);
+    for (PliIndex k = 0; k < c->row_count; ++k) c->multiplier[k] = -x[n + k];
+    q->s->solve.residual = r.residual;
+    q->converged = r.converged;
+    c->unmet = 0.0, c->unmet_row = PLI_NONE;
+    return isfinite(r.residual) ? r.iterations : -1;
+}
+
+static int solve_constrained(Solve *q, const double *b, double *dv, double *scratch)
+{
+    if (q->im->wish == PLI_SOLVE_MINRES) return solve_whole(q, b, dv);
+    for (int iterations = 0;;) {
+        const PliSolveResult r = solve_free(q, b, dv, scratch);
+        iterations += r.iterations;
+        q->converged = r.converged;
+        if (r.indefinite && !q->definite) {
+            q->s->force->linearize(q->s->force_self, q->s->x, true);
+            q->definite = true, q->has_guess = false;
+        } else if (r.converged || !q->is_stale) {
+            return isfinite(r.residual) ? iterations : -1;
+        }
+        if (!prepare(q)) return -1;
+    }
+}
+
 /// dv = A^-1 b. @return iterations, or -1
 static int solve(Solve *q, const double *b, double *dv, double *scratch)
 {
     const PliLinearMethod *m = q->im->chosen;
+    if (q->s->constraints) return solve_constrained(q, b, dv, scratch);
     if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
     int iterations = 0;
     for (;; q->definite = true) {
@@ -295,40 +407,72 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
         }
         q->s->force->linearize(q->s->force_self, q->s->x, true);
         q->definite = true;
-        q->has_guess = false;
+        q->has_guess = q->is_stale = false;
         if (!prepare(q)) return -1;
         if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
     }
 }
 
 /// The step's dv: solved until tools have nothing to say. @return iterations, or -1
-static int solve_step(PliSystem *s, const PliImplicit *im, double dt, const Scratch *w)
+static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage, bool again, const Scratch *w)
 {
     enum { ROUNDS = 24 };
     Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices };
     const size_t n = 3 * (size_t)s->active_count;
     int total = 0;
-    if (!prepare(&q)) return -1;
+    if (again) {
+        q.is = s->prepared, q.is_stale = s->prepared_tethers || s->tether_count > 0;
+    } else if (!prepare(&q)) {
+        return -1;
+    }
+    s->prepared_tethers = s->tether_count > 0;
     for (int round = 1;; ++round) {
         memcpy(w->b, w->free, n * sizeof *w->b);
         if (s->press) {
             memset(w->reaction, 0, n * sizeof *w->reaction);
             s->press(s->self, w->reaction);
             for (size_t i = 0; i < n; ++i)
-                if (!s->fixed[i / 3]) w->b[i] += dt * w->reaction[i];
+                if (!s->fixed[i / 3]) w->b[i] += stage->length * w->reaction[i];
         }
         const int iterations = solve(&q, w->b, w->dv, w->rest);
         if (iterations < 0) return -1;
         total += iterations;
+        s->prepared = q.is;
         bool matrix = false;
         if (!s->settle || s->settle(s->self, w->dv, q.converged, &matrix) || round == ROUNDS) return total;
         q.is_stale = q.is_stale || matrix;
         q.has_guess = true;
+        s->prepared_tethers = true;
     }
 }
 
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
+int pli_implicit_stages(int order, double dt, PliStage stage[PLI_STAGES])
 {
+    const double part = order < 2 ? 1.0 : 1.0 - sqrt(0.5);
+    stage[0] = (PliStage){ 0.0, part * dt, part * dt, false };
+    stage[1] = (PliStage){ part * dt, dt - part * dt, part * dt, true };
+    return order < 2 ? 1 : 2;
+}
+
+// Whether the tangent of the stage before still says how the forces change: what they did since, and what it foretold. reach V of the
+// stage's start is the way they went. On a step of a hundred seconds the tangent of its beginning threw a beam away.
+static bool still_holds(const PliSystem *s, const Scratch *w, double reach)
+{
+    static const double MOST = 0.25;
+    const size_t all = 3 * ((size_t)s->active_count + s->slave_count);
+    double off = 0.0, change = 0.0;
+    memset(w->reaction, 0, all * sizeof *w->reaction);
+    s->force->add_dforce(s->force_self, s->v, reach, w->reaction);
+    for (size_t i = 0; i < all; ++i) {
+        const double now = s->f[i] - w->before[i];
+        off += (now - w->reaction[i]) * (now - w->reaction[i]), change += now * now;
+    }
+    return off <= MOST * MOST * change;
+}
+
+int pli_implicit_step(PliSystem *s, const PliImplicit *im, const PliStage *stage)
+{
+    const double h = stage->length, reach = stage->reach;
     const size_t n = 3 * (size_t)s->active_count, all = n + 3 * (size_t)s->slave_count;
     const Scratch w = scratch_of(s);
     double *b = w.free, *dv = w.dv;
@@ -341,15 +485,17 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }
     s->force_ready = false;
-    if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
+    const bool again = stage->again && still_holds(s, &w, reach);
+    if (!stage->again) memcpy(w.before, s->f, all * sizeof *s->f);
+    if (s->add_force) s->add_force(s->self, stage->start, reach, s->x, s->v, s->f);
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Methods that notice try the exact one first,
     // which follows the motion better and comes to rest sooner.
     const double start = pli_cpu_ms();
-    s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
+    if (!again) s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
     s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start };
-    // f += (h + b_r) K v
-    s->force->add_dforce(s->force_self, s->v, dt + s->rayleigh_stiffness, s->f);
+    // f += (g + b_r) K v
+    s->force->add_dforce(s->force_self, s->v, reach + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
     pli_system_mass(s, s->v, b);
     for (PliIndex i = 0; i < s->active_count; ++i) {
@@ -357,14 +503,14 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
             const size_t j = 3 * (size_t)i + c;
             double f = s->f[j] + s->load[i] * s->gravity[c] - s->mass_damping * b[j];
             if (s->f_ext) f += s->f_ext[j];
-            if (s->impulse) s->impulse[j] = s->fixed[i] ? -dt * f : 0.0;
-            b[j] = s->fixed[i] ? 0.0 : dt * f;
+            if (s->impulse) s->impulse[j] = s->fixed[i] ? (stage->again ? s->impulse[j] : 0.0) - h * f : 0.0;
+            b[j] = s->fixed[i] ? 0.0 : h * f;
         }
     }
-    s->mass_factor = 1.0 + dt * s->mass_damping;
-    s->stiffness_factor = -dt * (dt + s->rayleigh_stiffness + s->material_damping);
+    s->mass_factor = 1.0 + reach * s->mass_damping;
+    s->stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
     const double begin = pli_cpu_ms();
-    const int iterations = solve_step(s, im, dt, &w);
+    const int iterations = solve_step(s, im, stage, again, &w);
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
     if (s->impulse) {
@@ -372,14 +518,18 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
         multiply(&a, dv, b);
         memset(w.reaction, 0, n * sizeof *w.reaction);
         if (s->press) s->press(s->self, w.reaction); // tools push at fixed ones, too
-        for (size_t i = 0; i < n; ++i)
-            s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] - dt * w.reaction[i] : 0.0;
+        for (size_t i = 0; i < n; ++i) s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] - h * w.reaction[i] : 0.0;
     }
     for (size_t i = 0; i < n; ++i) {
-        s->v[i] += dv[i];
-        s->x[i] += dt * s->v[i];
+        if (reach == h) {
+            s->v[i] += dv[i];
+            s->x[i] += h * s->v[i];
+        } else {
+            s->x[i] += h * s->v[i] + reach * dv[i];
+            s->v[i] += dv[i];
+        }
     }
-    if (s->correct) s->correct(s->self, dt, dt, s->x, s->v);
+    if (s->correct) s->correct(s->self, stage->start + h, h, s->x, s->v);
     pli_system_spread(s, s->x);
     pli_system_spread(s, s->v);
     return iterations;

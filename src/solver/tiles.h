@@ -64,6 +64,8 @@ static inline bool pli_tiles_has(const PliTiles *m, PliIndex group, PliIndex oth
 void pli_tiles_fix(PliTiles *m, PliIndex group, PliIndex unknown); ///< row and column to identity
 PliStatus pli_tiles_factor(PliTiles *m);                           ///< PLI_DIVERGED when a pivot is zero or not finite
 void pli_tiles_solve(const PliTiles *m, double *x);                ///< in place, PLI_TILE doubles per tile
+/// y = A x with the tiles of `a`, a copy of m->a from before it was factored; x and y differ.
+void pli_tiles_multiply(const PliTiles *m, const double *a, const double *x, double *y);
 static inline size_t pli_tiles_at(const PliTiles *m, PliIndex group)
 {
     return PLI_TILE * (size_t)m->tile_of[group] + PLI_TILE_GROUP * (size_t)m->slot[group];

@@ -266,10 +266,15 @@ static PliStatus model_ready(PliObject *o, PliError *err)
                         "stock solver");
     if (m->route == PLI_ROUTE_STAGES && m->skin_force_count)
         return pli_refuse(err, PLI_UNSUPPORTED, "PieceContact and SkinTarget act inside AdaptiveSolver only");
+    PliIndex held;
+    (void)pli_body_constraint_rank(m->body, &held);
+    if (m->route == PLI_ROUTE_STAGES && held)
+        return pli_refuse(err, PLI_UNSUPPORTED, "held points are held by AdaptiveSolver only");
     if (m->route == PLI_ROUTE_STAGES && m->tool_count)
         return pli_refuse(err, PLI_UNSUPPORTED, "SphereTool and PlaneTool act inside AdaptiveSolver only");
     PliStatus status = read_fixed(o, m, err);
     if (status) return status;
+    if (m->route == PLI_ROUTE_OWNED) pli_note_rates(o, m->body);
     if (m->tool_count) status = pli_body_set_tools(m->body, m->tool, m->tool_count, err);
     return status;
 }

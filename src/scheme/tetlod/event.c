@@ -30,9 +30,16 @@ static double step_of(const PliBodyDef *def, double altitude)
     return pli_damped_step(def->courant * altitude / sqrt(pli_wave_modulus(m) / m->density), m->damping);
 }
 
+/// Left to choose, the body ticks elements apart where that halves the work.
+static double rated_work(const PliBodyDef *def, double together, double apart)
+{
+    const bool own = def->multirate == PLI_RATES_OWN || (def->multirate == PLI_RATES_AUTO && apart < 0.5 * together);
+    return own ? apart : together;
+}
+
 void pli_tetlod_level_work(const PliTetLod *t, const PliBodyDef *def, int level, double *density, double *rate)
 {
-    *density = t->level_density[level][def->multirate];
+    *density = rated_work(def, t->level_density[level][0], t->level_density[level][1]);
     *rate = def->integrator == PLI_IMPLICIT ? 1.0
                                             : 1.0 / step_of(def, bucket_altitude(t, (int)t->level_first_bucket[level]));
 }
@@ -44,12 +51,13 @@ double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)
     if (first == PLI_TETLOD_BUCKETS) return 0.0;
     const double step = step_of(def, bucket_altitude(t, first));
     const double substeps = def->integrator == PLI_IMPLICIT ? 1.0 : fmax(1.0, ceil(dt / step));
-    double work = 0.0;
+    double together = 0.0, apart = 0.0;
     for (int b = first; b < PLI_TETLOD_BUCKETS; ++b) {
-        int g = def->multirate ? (b - first) / 64 : 0;
-        work += t->bucket_count[b] * substeps / (double)(1 << (g < 7 ? g : 7));
+        const int g = (b - first) / 64;
+        together += t->bucket_count[b] * substeps;
+        apart += t->bucket_count[b] * substeps / (double)(1 << (g < 7 ? g : 7));
     }
-    return work;
+    return rated_work(def, together, apart);
 }
 
 // ---- values before and after -------------------------------------------------------------------------------------------------

@@ -328,7 +328,13 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     // a blow on the coarsest level is over before anybody has looked: with an accuracy a body starts with a thousand nodes or less
     for (int l = t->start_level + 1; def->base.criterion.accuracy > 0.0 && l < def->level_count; ++l)
         if (def->levels[l]->point_count <= 1000) t->start_level = l;
-    if (build(t, host, def, err) != PLI_OK) {
+    PliTightLevels tight;
+    PliTetLodDef lean = *def;
+    PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);
+    if (def->level_count <= PLI_MAX_LEVELS) lean.levels = tight.mesh;
+    if (status == PLI_OK) status = build(t, host, &lean, err);
+    pli_levels_tight_free(&tight);
+    if (status != PLI_OK) {
         tetlod_destroy(t, host);
         return NULL;
     }

@@ -234,8 +234,8 @@ static bool wake(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
 {
     const PliBodyDef *def = pli_body_def(body);
     const PliState *state = pli_body_state(body);
-    if (def->criterion.kind != PLI_BY_FORCE || !state || !(state->f_ext || state->external || state->points))
-        return false;
+    const bool pushed = pli_body_is_constrained(body) || (state && (state->f_ext || state->external || state->points));
+    if (def->criterion.kind != PLI_BY_FORCE || !pushed) return false;
     if (!def->spread) {
         pli_wavelet_spread(s, x);
         pli_wavelet_spread(s, v);
@@ -282,8 +282,8 @@ static uint64_t constraints_key(const PliWavelet *s, PliBody *body)
     int tools;
     (void)pli_body_tools(body, &tools);
     const PliState *state = pli_body_state(body);
-    const PliIndex count[4] = { pli_body_is_tethered(body), (PliIndex)tools, state && state->points,
-                                state && state->external };
+    const PliIndex count[5] = { pli_body_is_tethered(body), (PliIndex)tools, state && state->points,
+                                state && state->external, pli_body_is_constrained(body) };
     return pli_hash(s->fixed_key, count, sizeof count);
 }
 

@@ -58,7 +58,7 @@ static bool has_outside(PliBody *body)
     int tools;
     (void)pli_body_tools(body, &tools);
     const PliState *state = pli_body_state(body);
-    return tools > 0 || (state && (state->f_ext || state->external || state->points));
+    return tools > 0 || pli_body_is_constrained(body) || (state && (state->f_ext || state->external || state->points));
 }
 
 /// Of the host and of the tools, N, by function.
