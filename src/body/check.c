@@ -24,6 +24,12 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: smallest_size must be >= 0 m, not %g", c->smallest_size);
     if (!(c->budget_ms >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: budget must be >= 0 ms, not %g", c->budget_ms);
+    if (!(c->accuracy >= 0.0 && c->accuracy <= 100.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "criterion: accuracy must be 0 .. 100 %%, not %g", c->accuracy);
+    if (c->accuracy > 0.0 && c->budget_ms > 0.0)
+        return pli_refuse(err, PLI_BAD_ARGUMENT,
+                          "criterion: an accuracy (%g %%) and a budget (%g ms) contradict each other: give one of them",
+                          c->accuracy, c->budget_ms);
     if (!(d->courant > 0.0 && d->courant <= 1.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
     if (!(d->mass_damping >= 0.0))

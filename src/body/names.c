@@ -59,6 +59,9 @@ PliBodyDef pli_body_default(void)
 PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err)
 {
     if (ops->criteria == 0) return PLI_OK;
+    if (c->accuracy > 0.0 && !ops->accurate)
+        return pli_refuse(err, PLI_UNSUPPORTED, "%s: it cannot follow an accuracy (%g %% was asked for); use threshold",
+                          ops->name, c->accuracy);
     if ((unsigned)c->kind < 32 && ops->criteria >> (unsigned)c->kind & 1u) {
         if (c->kind == PLI_BY_REGION && !(c->radius > 0.0))
             return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: the region of interest is empty, its radius is %g m",

@@ -64,6 +64,9 @@ typedef struct PliCriterionDef {
     double radius;        ///< m
     PliIndex max_active;  ///< most active coefficients, PLI_NONE: no limit
     double budget_ms;     ///< CPU time a step may take; 0: no governor
+    /// Percent of the largest displacement that the shape may be off, RMS; thresholds follow from it, and `kind` and `threshold` do not
+    /// count. 0: off
+    double accuracy;
 } PliCriterionDef;
 PLI_API PliCriterionDef pli_criterion_default(void); ///< strain jump 0.1, with the defaults named above
 
@@ -280,9 +283,13 @@ typedef struct PliStats {
     double largest_jump;                                      ///< m, shown skin at any event since reset, as measured
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
-    uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
-    int rates;                                                ///< explicit: at how many the elements tick, now
-    PliIndex eased;                                           ///< explicit: slivers with less than all damping, now
+    // of a body with criterion.accuracy, else 0:
+    double error_estimate; ///< over the largest displacement so far, beyond the error of the finest level
+    int uniform_level;     ///< level + 1 where it runs as one level throughout; 0: mixed
+    double mixed_work;     ///< what a mixture as good would cost, over what that level does
+    uint64_t retries;      ///< of steps, since reset, see PliStepInfo
+    int rates;             ///< explicit: at how many the elements tick, now
+    PliIndex eased;        ///< explicit: slivers with less than all damping, now
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet

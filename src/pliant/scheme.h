@@ -264,6 +264,7 @@ typedef struct PliSchemeOps {
     void (*add_force)(void *self, double *f);
     PliIndex (*place)(const void *self, PliIndex dof); ///< see pli_body_dof_place; NULL: every coefficient is a place
     unsigned criteria;  ///< kinds it can judge by, bits 1 << PLI_BY_...; 0: it is not adaptive
+    bool accurate;      ///< it takes criterion.accuracy
     bool judges_forces; ///< see pli_body_judges_forces
     bool
         announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time

@@ -7,7 +7,7 @@ usage: make_compare.py FOLDER [NAME...]      such as  make_compare.py scenes/com
 
 Every scene has the same bodies: a uniform reference of 10,000 nodes or more, uniform bodies of several sizes, explicit with rates
 of their own and implicit ones, and every scheme. Boxes come from grids in the scene; only the ball and the liver have mesh files.
-What a scheme is given besides the material belongs to the shape, not to the scene; what was chosen on one scene is in `chosen`.
+What a scheme is given besides the material belongs to the shape, not to the scene.
 """
 import pathlib
 import sys
@@ -129,30 +129,29 @@ SCENES = {
         about="A ball pokes a liver: approach, press, hold, leave. The same tool, surface and material for every scheme.",
         shape="liver", gravity="0 0 0", monitor='steps="150" instants="0.3 0.7 0.96 1.5" view="0.25 0.75 1" title="Poked liver"',
         note="A ball approaches the right lobe of a liver, presses it by 12 mm, holds, and leaves. The underside and the tip of the left lobe are held.",
-        material=LIVER_MATERIAL, held=LIVER_HELD, tools="poke_tool.xml",
-        chosen='threshold="0.06" coarsen="0.15" interval="0.03" smallestSize="0.004"'),
+        material=LIVER_MATERIAL, held=LIVER_HELD, tools="poke_tool.xml"),
     "dragged_liver": dict(
         about="A ball drags along a liver with friction.",
         shape="liver", gravity="0 0 0", monitor='steps="180" instants="0.4 0.8 1.2 1.8" view="0.25 0.75 1" title="Dragged liver"',
         note="A ball presses a liver by 12 mm, drags 50 mm along it with friction 0.4, and leaves.",
-        material=LIVER_MATERIAL, held=LIVER_HELD, tools="drag_tool.xml", chosen='threshold="0.06" smallestSize="0.004"'),
+        material=LIVER_MATERIAL, held=LIVER_HELD, tools="drag_tool.xml"),
     "twisting_bar": dict(
         about="Two balls twist the free end of a bar, hold, and let go.",
         shape="bar", gravity="0 0 0", monitor='steps="180" instants="0.4 0.8 1.2 1.8" view="0.8 0.5 1" title="Twisting bar"',
         note="Two balls turn the free end of a bar by pressing opposite edges, hold, and let go.",
         material='youngModulus="5e6" poissonRatio="0.35" density="1000" damping="0.0002" massDamping="8"',
-        held=BAR_HELD, tools="twist_tools.xml", chosen='threshold="0.01"'),
+        held=BAR_HELD, tools="twist_tools.xml"),
     "cantilever": dict(
         about="A bar held at one end sinks under its own weight to rest.",
         shape="bar", gravity="0 -9.81 0", monitor='steps="200" view="1 0.35 0.5" title="Cantilever"',
         note="A bar of 1 x 1 x 4 m, held at one end, sinks under its own weight to rest.",
         material='youngModulus="2e7" poissonRatio="0.35" density="1000" damping="0.0002" massDamping="8"',
-        held=BAR_HELD, chosen='threshold="0.01"'),
+        held=BAR_HELD),
     "free_vibration": dict(
         about="An undamped bar swings under its own weight.",
         shape="bar", gravity="0 -9.81 0", monitor='steps="300" view="1 0.35 0.5" title="Free vibration"',
         note="The cantilever without any damping: weight acts from one moment to the next, and the bar swings. Energy must stay.",
-        material='youngModulus="2e7" poissonRatio="0.35" density="1000" damping="0"', held=BAR_HELD, chosen='threshold="0.01"'),
+        material='youngModulus="2e7" poissonRatio="0.35" density="1000" damping="0"', held=BAR_HELD),
     "squeezed_box": dict(
         about="A press flattens a box on a floor and holds it.",
         shape="box", gravity="0 0 0", monitor='steps="200" instants="0.3 0.6 1.2 2" view="0.8 0.4 1" title="Squeeze and hold"',
@@ -212,6 +211,8 @@ TOOLS = {
 NEOHOOKEAN = 'law="neohookean" '
 # particles have no neo-Hookean law, wavelets are linear about the turned shape unless told otherwise, and springs are linear
 LAWS = {"OctreeModel": "", "WaveletModel": "", "SpringsModel": ""}
+# the same in every scene; nobody looks at passive nodes in a comparison
+TETLOD = 'accuracy="2" multirate="1" spread="0"'
 MODELS = {"TetLod": "TetLodModel", "Frames": "FramesModel", "Wavelet": "WaveletModel", "Octree": "OctreeModel", "Springs": "SpringsModel"}
 
 
@@ -254,8 +255,7 @@ def write_scene(path, scene):
     lines += uniform("Reference", scene, shape, shape.reference)
     middle = len(shape.family) // 2
     lines += uniform(f"Uniform{middle}", scene, shape, shape.family[middle])
-    chosen = " ".join(filter(None, [scene.get("chosen"), 'multirate="1"']))
-    lines += body("TetLod", scene, shape, MODELS["TetLod"], shape.several(), chosen)
+    lines += body("TetLod", scene, shape, MODELS["TetLod"], shape.several(), TETLOD)
     for name, layout in shape.layout.items():
         # wavelets know boxes by themselves; all others start from the surface
         source = shape.solid() if name == "Wavelet" else f'filename="{shape.skin}"'

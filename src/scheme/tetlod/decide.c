@@ -13,10 +13,12 @@ typedef struct Decision {
     double stop_at;        ///< ms, CPU clock: no event begins later
     PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
     bool changed;
+    bool left; ///< the masses of a uniform level, and cut for it: another cut has to follow
 } Decision;
 
 static PliEventResult apply(Decision *d, PliIndex node, bool split, bool forced)
 {
+    if (d->t->uniform_level >= 0) pli_tetlod_leave_uniform(d->t, d->body, d->x, d->v), d->left = true;
     // what follows the node, directly or through others, lies within a few of its own sizes
     pli_body_before_event(d->body, d->x, d->t->h->x + 3 * (size_t)node, 2.0 * d->t->h->size[node]);
     const PliEventResult r = pli_tetlod_event(d->t, d->body, d->x, d->v, node, split, forced, d->most_work, d->dt);
@@ -97,6 +99,59 @@ static void learn(PliTetLod *t, const PliBodyDef *def, const PliStats *stats, do
     t->decided = false;
 }
 
+/// The only level in use, or -1.
+static int only_level(const PliTetLod *t)
+{
+    const PliActiveSet *s = t->set;
+    const int first = t->h->level[s->active[0]], last = t->h->level[s->active[s->active_count - 1]];
+    return first == last ? first : -1;
+}
+
+static bool follow_mixture(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
+{
+    Decision d = { .t = t, .body = body, .x = x, .v = v, .dt = dt, .most_work = INFINITY, .stop_at = INFINITY };
+    const PliCriterionDef *c = &pli_body_def(body)->criterion;
+    t->started_count = 0;
+    pli_tetlod_count_energy(t, body, x, v);
+    pli_criterion_begin(&t->criterion, c);
+    pli_tetlod_judge_plan(t, body);
+    volunteer_merges(&d);
+    splits(&d);
+    if (d.left && d.changed) pli_body_recut(body);
+    return d.changed;
+}
+
+/// A uniform plan is followed at once where it is finer than what there is. Going coarser would throw away shape, so it waits for rest.
+static bool follow_uniform(PliTetLod *t, PliBody *body, double *x, double *v, double dt, const PliPlan *before)
+{
+    const PliActiveSet *s = t->set;
+    const int finest = t->h->level[s->active[s->active_count - 1]];
+    const bool at_rest = t->strain_energy < 1e-4 * t->largest_energy;
+    if (finest > t->plan.level && !at_rest) {
+        if (before->uniform) {
+            t->plan.level = finest;
+        } else {
+            t->plan = *before;
+            return follow_mixture(t, body, x, v, dt);
+        }
+    }
+    return only_level(t) != t->plan.level && pli_tetlod_go_uniform(t, body, x, v, t->plan.level);
+}
+
+static bool adapt_to_accuracy(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
+{
+    const PliPlan before = t->plan;
+    if (t->h->level_count == 1 || !pli_tetlod_look(t, body, x, dt)) return false;
+    t->set->revision = pli_body_revision(body) + 1;
+    const bool changed =
+        t->plan.uniform ? follow_uniform(t, body, x, v, dt, &before) : follow_mixture(t, body, x, v, dt);
+    PliStats *stats = pli_body_stats_mutable(body);
+    stats->error_estimate = t->error;
+    stats->uniform_level = only_level(t) + 1;
+    stats->mixed_work = t->plan.uniform_work > 0.0 ? t->plan.mixed_work / t->plan.uniform_work : 0.0;
+    return changed;
+}
+
 bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt)
 {
     PliTetLod *t = self;
@@ -104,6 +159,8 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     const PliCriterionDef *c = &def->criterion;
     const PliStats *stats = pli_body_stats_mutable(body);
     t->time += dt;
+    t->density = def->material.density;
+    if (c->accuracy > 0.0) return adapt_to_accuracy(t, body, x, v, dt);
     const bool due = pli_criterion_due(&t->criterion, c, dt);
     if (c->budget_ms > 0.0 && stats->steps > 0) learn(t, def, stats, dt);
     if (!due || t->h->level_count == 1) return false;
@@ -113,7 +170,6 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     Decision d = { .t = t, .body = body, .x = x, .v = v, .dt = dt };
     d.most_work = pli_governor_limit(&t->governor, c->budget_ms);
     t->set->revision = pli_body_revision(body) + 1; // the cut that will show what changes now
-    t->density = def->material.density;
     t->started_count = 0;
     pli_tetlod_count_energy(t, body, x, v);
     const double elastic = t->fit ? pli_body_energy(body, x, NULL).elastic : 0.0;
@@ -132,5 +188,6 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
         splits(&d);
     }
     if (t->fit && d.changed) pli_tetlod_settle_fit(t, body, x, v, elastic);
+    if (d.left && d.changed && !t->fit) pli_body_recut(body);
     return d.changed;
 }

@@ -23,14 +23,33 @@ void pli_tetlod_count_buckets(PliTetLod *t)
 
 static double bucket_altitude(const PliTetLod *t, int b) { return t->least_altitude * exp2((double)b / 64.0); }
 
+/// s, from an altitude.
+static double step_of(const PliBodyDef *def, double altitude)
+{
+    const PliMaterial *m = &def->material;
+    return pli_damped_step(def->courant * altitude / sqrt(pli_wave_modulus(m) / m->density), m->damping);
+}
+
+/// Left to choose, the body ticks elements apart where that halves the work.
+static double rated_work(const PliBodyDef *def, double together, double apart)
+{
+    const bool own = def->multirate == PLI_RATES_OWN || (def->multirate == PLI_RATES_AUTO && apart < 0.5 * together);
+    return own ? apart : together;
+}
+
+void pli_tetlod_level_work(const PliTetLod *t, const PliBodyDef *def, int level, double *density, double *rate)
+{
+    *density = rated_work(def, t->level_density[level][0], t->level_density[level][1]);
+    *rate = def->integrator == PLI_IMPLICIT ? 1.0
+                                            : 1.0 / step_of(def, bucket_altitude(t, (int)t->level_first_bucket[level]));
+}
+
 double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)
 {
     int first = 0;
     while (first < PLI_TETLOD_BUCKETS && t->bucket_count[first] == 0) ++first;
     if (first == PLI_TETLOD_BUCKETS) return 0.0;
-    const PliMaterial *m = &def->material;
-    const double speed = sqrt(pli_wave_modulus(m) / m->density);
-    const double step = pli_damped_step(def->courant * bucket_altitude(t, first) / speed, m->damping);
+    const double step = step_of(def, bucket_altitude(t, first));
     const double substeps = def->integrator == PLI_IMPLICIT ? 1.0 : fmax(1.0, ceil(dt / step));
     double together = 0.0, apart = 0.0;
     for (int b = first; b < PLI_TETLOD_BUCKETS; ++b) {
@@ -38,9 +57,7 @@ double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)
         together += t->bucket_count[b] * substeps;
         apart += t->bucket_count[b] * substeps / (double)(1 << (g < 7 ? g : 7));
     }
-    // left to choose, the body ticks them apart where that halves the work
-    return def->multirate == PLI_RATES_OWN || (def->multirate == PLI_RATES_AUTO && apart < 0.5 * together) ? apart
-                                                                                                           : together;
+    return rated_work(def, together, apart);
 }
 
 // ---- values before and after -------------------------------------------------------------------------------------------------

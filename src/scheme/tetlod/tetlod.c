@@ -13,7 +13,7 @@ typedef struct Block {
     void **array;
     size_t count, size;
 } Block;
-enum { BLOCKS = 28 };
+enum { BLOCKS = 34 };
 
 static int blocks_of(PliTetLod *t, Block out[BLOCKS])
 {
@@ -51,6 +51,12 @@ static int blocks_of(PliTetLod *t, Block out[BLOCKS])
         LIST(last_score, n),
         LIST(look_again, n),
         LIST(placed, n),
+        LIST(strain_sum, 8 * n),
+        LIST(node_error, n),
+        LIST(node_volume, n),
+        LIST(region, n),
+        LIST(number, n),
+        LIST(own_volume, n),
     };
 #undef LIST
     _Static_assert(sizeof all / sizeof *all <= BLOCKS, "room for every array");
@@ -90,6 +96,11 @@ static void tetlod_reset(void *self)
     pli_tetlod_count_buckets(t);
     t->bank = t->time = t->turnover = t->energy_low = 0.0;
     t->energy_wanted = t->decided = false;
+    t->plan = (PliPlan){ .uniform = true, .level = t->start_level };
+    t->error_energy = t->strain_energy = t->error = t->next_look = t->look_gap = 0.0;
+    t->largest_displacement = t->largest_energy = 0.0;
+    const bool own = t->likes_uniform && t->own_volume[t->h->point_first[t->start_level]] > 0.0;
+    t->uniform_level = own ? t->start_level : -1;
 }
 
 static void tetlod_cut(void *self, PliCut *cut)
@@ -98,7 +109,10 @@ static void tetlod_cut(void *self, PliCut *cut)
     PliActiveSet *s = t->set;
     pli_activeset_list(s);
     const double unit = t->h->unit * t->density;
-    for (PliIndex i = 0; i < s->active_count; ++i) t->mass[i] = (double)s->mass[s->active[i]] * unit;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const PliIndex node = s->active[i];
+        t->mass[i] = t->uniform_level < 0 ? (double)s->mass[node] * unit : t->own_volume[node] * t->density;
+    }
     PliIndex used = 0;
     for (PliIndex i = 0; i < s->slave_count; ++i) {
         const PliIndex node = s->slave[i], first = s->row_first[node], count = s->row_count[node];
@@ -174,6 +188,7 @@ static const PliSchemeOps tetlod_ops = {
                 1u << PLI_BY_REGION | 1u << PLI_BY_RECOVERED,
     .locate = tetlod_locate,
     .is_valid = tetlod_is_valid,
+    .accurate = true,
 };
 
 // ---- creation ------------------------------------------------------------------------------------------------------------------
@@ -240,6 +255,17 @@ static void fill_tables(PliTetLod *t)
         const double b = 64.0 * log2(altitude_of(&t->rest[e]) / t->least_altitude);
         t->bucket[e] = (uint16_t)(b < PLI_TETLOD_BUCKETS - 1 ? b : PLI_TETLOD_BUCKETS - 1);
     }
+    for (int l = 0; l < h->level_count; ++l) {
+        PliIndex least = PLI_TETLOD_BUCKETS;
+        for (PliIndex e = h->tet_first[l]; e < h->tet_first[l + 1]; ++e)
+            if (t->bucket[e] < least) least = t->bucket[e];
+        t->level_first_bucket[l] = least;
+        for (PliIndex e = h->tet_first[l]; e < h->tet_first[l + 1]; ++e) {
+            const unsigned octave = (t->bucket[e] - least) / 64;
+            t->level_density[l][0] += 1.0 / h->volume;
+            t->level_density[l][1] += 1.0 / (h->volume * (double)(1u << (octave < 7 ? octave : 7)));
+        }
+    }
     for (PliIndex p = 0; p < h->finest_first; ++p) {
         const PliIndex first = h->child_first[p], last = h->child_first[p + 1];
         for (PliIndex c = first; c < last; ++c) t->part_size[p] += h->size[h->child[c]] / (double)(last - first);
@@ -273,6 +299,7 @@ static PliStatus build(PliTetLod *t, const PliHost *host, const PliTetLodDef *de
         if (!t->fit) return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory to fit weights");
     }
     fill_tables(t);
+    pli_tetlod_own_volumes(t);
     return PLI_OK;
 }
 
@@ -297,6 +324,10 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     t->coupling = def->coupling;
     t->start_level = def->start_level;
     t->density = def->base.material.density;
+    t->likes_uniform = def->base.criterion.accuracy > 0.0 || !def->base.adapt;
+    // a blow on the coarsest level is over before anybody has looked: with an accuracy a body starts with a thousand nodes or less
+    for (int l = t->start_level + 1; def->base.criterion.accuracy > 0.0 && l < def->level_count; ++l)
+        if (def->levels[l]->point_count <= 1000) t->start_level = l;
     PliTightLevels tight;
     PliTetLodDef lean = *def;
     PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);

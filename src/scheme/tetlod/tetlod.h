@@ -9,6 +9,7 @@
 #include "adapt/criterion.h"
 #include "adapt/governor.h"
 #include "adapt/handover.h"
+#include "adapt/plan.h"
 #include "scheme/tetlod/weightfit.h"
 #include "kernel/elastic.h"
 
@@ -39,6 +40,27 @@ typedef struct PliTetLod {
     uint16_t *bucket;
     PliIndex bucket_count[PLI_TETLOD_BUCKETS];
     double least_altitude; ///< m, lower end of bucket 0
+
+    // ---- accuracy: what the error asks for
+    PliPlan plan;
+    double *strain_sum;  ///< [node, 8] of live nodes: volume, six strains and their energy, times volume
+    double *node_error;  ///< J, per active node, error energy at the last look
+    double *node_volume; ///< m3, per active node, what the live elements give it
+    PliPlanRegion *region;
+    PliIndex *number;                   ///< per active node: its region
+    double error_energy, strain_energy; ///< J, of the last look
+    double error;                       ///< of the last look, estimated, over the largest displacement
+    double largest_displacement;        ///< m, so far, slowly forgotten; ...
+    double largest_energy;              ///< J, ... and the strain energy
+    double next_look, look_gap;         ///< s
+    PliIndex level_first_bucket[PLI_MAX_LEVELS];
+    double level_density[PLI_MAX_LEVELS]
+                        [2]; ///< 1/m3, evaluated in each substep: all at one rate, at rates of their own
+
+    // ---- a uniform set has the masses of its own mesh
+    double *own_volume; ///< m3, per node of every level: lumped, total and centre those of the body; 0: cannot be had
+    bool likes_uniform; ///< it was made to be one level, or to have an accuracy
+    int uniform_level;  ///< the set is this level and has its masses; -1: W gives the masses
 
     // ---- scratch of decisions and events
     double *old_x, *old_v; ///< per node, values before the event where rows change
@@ -85,6 +107,22 @@ void pli_tetlod_settle_fit(PliTetLod *t, PliBody *body, const double *x, double 
 /// Element evaluations a step of dt will need with the present set.
 double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt);
 void pli_tetlod_count_buckets(PliTetLod *t); ///< from the set as it is
+
+/// Of a uniform level: tetrahedra per m3 that one substep evaluates, and substeps per s.
+void pli_tetlod_level_work(const PliTetLod *t, const PliBodyDef *def, int level, double *density, double *rate);
+
+// uniform.c
+void pli_tetlod_own_volumes(PliTetLod *t); ///< at creation
+/// All nodes of one level active, with the masses of its own mesh; the motion is handed over. @return false: nothing changed
+bool pli_tetlod_go_uniform(PliTetLod *t, PliBody *body, double *x, double *v, int level);
+/// The masses of W instead, before the set becomes a mixed one.
+void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, const double *x, double *v);
+
+// accuracy.c
+/// Looks at the error when it is time to, and plans. @return true: it looked
+bool pli_tetlod_look(PliTetLod *t, const PliBody *body, const double *x, double dt);
+/// Proposals that follow from the plan and the last look.
+void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body);
 
 // tetlod_decide.c
 bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt);

@@ -1,0 +1,107 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "adapt/plan.h"
+
+#include <math.h>
+
+/// A mixture must promise less than this share of the uniform work before it is entered, and is left above that: a uniform level is mostly
+/// better than asked for, a mixture just as good; what a sudden load does first is more local than what it does later; and
+/// changing over costs, too.
+static const double ENTER = 0.35, LEAVE = 0.45;
+/// A coarser uniform level than now must promise this share of the error allowed: otherwise it would soon be refined again.
+static const double ROOM = 0.7;
+
+double pli_plan_error(const PliPlanRegion *r, double size, double finest)
+{
+    const double q = size * size / (r->size * r->size), least = finest * finest / (r->size * r->size);
+    return r->even * (q - least) + r->local * (q * q - least * least);
+}
+
+/// All regions at one level.
+static double error_at(double size, double finest, const PliPlanRegion *region, PliIndex count)
+{
+    double sum = 0.0;
+    for (PliIndex i = 0; i < count; ++i) sum += pli_plan_error(&region[i], size, finest);
+    return sum;
+}
+
+static double volume_of(const PliPlanRegion *region, PliIndex count)
+{
+    double sum = 0.0;
+    for (PliIndex i = 0; i < count; ++i) sum += region[i].volume;
+    return sum;
+}
+
+double pli_plan_work(const PliPlanLevel *level, int l, int finest, bool own_rates)
+{
+    return level[l].density * level[own_rates ? l : finest].rate;
+}
+
+/// Every region at the level where error + price x work is least, none finer than `finest`.
+static void mix(const PliPlanLevel *level, int finest, double least_size, bool own_rates, const PliPlanRegion *region,
+                PliIndex count, double price, double *error, double *work)
+{
+    *error = *work = 0.0;
+    for (PliIndex i = 0; i < count; ++i) {
+        double best = INFINITY, best_error = 0.0, best_work = 0.0;
+        for (int l = 0; l <= finest; ++l) {
+            const double e = pli_plan_error(&region[i], level[l].size, least_size);
+            const double w = region[i].volume * pli_plan_work(level, l, finest, own_rates);
+            if (e + price * w < best) best = e + price * w, best_error = e, best_work = w;
+        }
+        *error += best_error, *work += best_work;
+    }
+}
+
+/// The highest price that keeps the error: the cheapest mixture. Halving in logarithms.
+static PliPlan cheapest_mixture(const PliPlanLevel *level, int finest, double least_size, bool own_rates,
+                                const PliPlanRegion *region, PliIndex count, double most_error)
+{
+    PliPlan plan = { .level = finest };
+    const double total = error_at(level[0].size, least_size, region, count), volume = volume_of(region, count);
+    const double scale = total / (volume * pli_plan_work(level, 0, 0, true));
+    double low = log(scale) - 25.0, high = log(scale) + 10.0;
+    for (int i = 0; i < 24; ++i) {
+        const double middle = 0.5 * (low + high);
+        mix(level, finest, least_size, own_rates, region, count, exp(middle), &plan.error, &plan.work);
+        if (plan.error <= most_error)
+            low = middle;
+        else
+            high = middle;
+    }
+    plan.price = exp(low);
+    mix(level, finest, least_size, own_rates, region, count, plan.price, &plan.error, &plan.work);
+    plan.work *= PLI_PLAN_TROUBLE;
+    return plan;
+}
+
+/// Error allowed where level l would be the finest.
+static double allowed(const PliPlan *now, int l, double most_error)
+{
+    return (now && now->uniform && l < now->level ? ROOM : 1.0) * most_error;
+}
+
+PliPlan pli_plan_make(const PliPlanLevel *level, int level_count, bool own_rates, bool may_mix,
+                      const PliPlanRegion *region, PliIndex count, double most_error, const PliPlan *now)
+{
+    const double volume = volume_of(region, count);
+    const int finest = level_count - 1;
+    const double least_size = level[finest].size;
+    if (!(error_at(level[0].size, least_size, region, count) > 0.0)) // nothing is strained
+        return now ? *now : (PliPlan){ .uniform = true };
+    PliPlan uniform = { .uniform = true, .level = finest };
+    for (int l = finest; l >= 0; --l) {
+        const double error = error_at(level[l].size, least_size, region, count);
+        if (l < finest && error > allowed(now, l, most_error)) break;
+        uniform.level = l, uniform.error = error, uniform.work = volume * pli_plan_work(level, l, l, true);
+    }
+    PliPlan mixed = { .work = INFINITY };
+    for (int l = 1; may_mix && l < level_count; ++l) {
+        const double most = allowed(now, l, most_error);
+        if (error_at(level[l].size, least_size, region, count) > most) continue;
+        const PliPlan p = cheapest_mixture(level, l, least_size, own_rates, region, count, most);
+        if (p.error <= 1.01 * most && p.work < mixed.work) mixed = p;
+    }
+    uniform.uniform_work = mixed.uniform_work = uniform.work;
+    uniform.mixed_work = mixed.mixed_work = mixed.work;
+    return mixed.work < (now && !now->uniform ? LEAVE : ENTER) * uniform.work ? mixed : uniform;
+}

@@ -1,0 +1,236 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// From an accuracy to a resolution. The error energy of a node is the energy of the strains around it less that of their mean, which is
+// the strain recovered there (Zienkiewicz and Zhu 1987). Under a given load the displacement is short by about the same share as
+// the energy of the error has of that of the strain, so shares of energy are shares of displacement, times a constant.
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "scheme/tetlod/tetlod.h"
+
+/// RMS error of the surface, over the mean displacement, for a share of error energy of 1: chosen on the cantilever, the poked
+/// liver and the squeezed box at three levels each.
+static const double EFFECT = 0.55, DETAIL = 1.5;
+/// s, in which the largest displacement is forgotten.
+static const double MEMORY = 10.0;
+/// s, in which a new resolution finds its shape: just refined, strains still jump where the coarser elements met.
+static const double SETTLE = 0.08;
+/// Elements of a mixture could have rates of their own, but those around interfaces do not, and they are many: counted with the
+/// finest rate, plans promise what they keep.
+static const bool OWN_RATES = false;
+/// s between looks: of a uniform body that keeps its plan, and the least of a mixed one.
+static const double UNIFORM_GAP = 0.1, MIXED_GAP = 0.02;
+
+static double strain_energy(const double e[6], double lambda, double mu)
+{
+    const double trace = e[0] + e[1] + e[2];
+    const double square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + 2.0 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5]);
+    return mu * square + 0.5 * lambda * trace * trace;
+}
+
+static void green_strain(const double F[9], double e[6])
+{
+    static const int row[6] = { 0, 1, 2, 1, 0, 0 }, column[6] = { 0, 1, 2, 2, 2, 1 };
+    for (int k = 0; k < 6; ++k) {
+        const int i = row[k], j = column[k];
+        e[k] = 0.5 * (F[i] * F[j] + F[3 + i] * F[3 + j] + F[6 + i] * F[6 + j] - (i == j ? 1.0 : 0.0));
+    }
+}
+
+/// The active node whose region a live node belongs to.
+static PliIndex region_of(const PliTetLod *t, PliIndex node)
+{
+    if (t->set->state[node] == PLI_BELOW) return pli_activeset_ancestor(t->set, node);
+    while (t->set->state[node] == PLI_REFINED) node = t->h->child[t->h->child_first[node]];
+    return node;
+}
+
+static void sum_strains(PliTetLod *t, const double *x, double lambda, double mu)
+{
+    const PliActiveSet *s = t->set;
+    for (PliIndex i = 0; i < s->active_count; ++i)
+        memset(t->strain_sum + 8 * (size_t)s->active[i], 0, 8 * sizeof(double));
+    for (PliIndex i = 0; i < s->slave_count; ++i)
+        memset(t->strain_sum + 8 * (size_t)s->slave[i], 0, 8 * sizeof(double));
+    for (PliIndex i = 0; i < s->element_count; ++i) {
+        const PliIndex tet = s->element[i], *corner = t->h->tets + 4 * (size_t)tet;
+        double F[9], e[6];
+        pli_tet_gradient(corner, &t->rest[tet], x, F);
+        green_strain(F, e);
+        const double share = 0.25 * s->volume[tet], energy = share * strain_energy(e, lambda, mu);
+        for (int c = 0; c < 4; ++c) {
+            double *sum = t->strain_sum + 8 * (size_t)corner[c];
+            sum[0] += share;
+            for (int k = 0; k < 6; ++k) sum[1 + k] += share * e[k];
+            sum[7] += energy;
+        }
+    }
+}
+
+static void give(PliTetLod *t, PliIndex node, double lambda, double mu)
+{
+    const double *sum = t->strain_sum + 8 * (size_t)node;
+    if (!(sum[0] > 0.0)) return;
+    double mean[6];
+    for (int k = 0; k < 6; ++k) mean[k] = sum[1 + k] / sum[0];
+    const double error = fmax(0.0, sum[7] - sum[0] * strain_energy(mean, lambda, mu));
+    const PliIndex region = region_of(t, node);
+    t->node_error[region] += error;
+    t->node_volume[region] += sum[0];
+    t->error_energy += error;
+    t->strain_energy += sum[7];
+}
+
+/// Error and strain energy of every region; x holds active and live passive nodes.
+static void estimate(PliTetLod *t, const PliMaterial *m, const double *x)
+{
+    const PliActiveSet *s = t->set;
+    const double mu = m->young / (2.0 * (1.0 + m->poisson)), lambda = pli_wave_modulus(m) - 2.0 * mu;
+    sum_strains(t, x, lambda, mu);
+    t->error_energy = t->strain_energy = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) t->node_error[s->active[i]] = t->node_volume[s->active[i]] = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) give(t, s->active[i], lambda, mu);
+    for (PliIndex i = 0; i < s->slave_count; ++i) give(t, s->slave[i], lambda, mu);
+}
+
+// ---- levels as a plan sees them ------------------------------------------------------------------------------------------------
+
+static double level_size(const PliLevels *h, int l)
+{
+    return cbrt(h->volume / (double)(h->point_first[l + 1] - h->point_first[l]));
+}
+
+/// Levels the definition allows. @return how many
+static int plan_levels(const PliTetLod *t, const PliBodyDef *def, PliPlanLevel out[PLI_MAX_LEVELS])
+{
+    const PliLevels *h = t->h;
+    int count = 0;
+    for (int l = 0; l < h->level_count; ++l) {
+        out[l] = (PliPlanLevel){ level_size(h, l), 0.0, 0.0 };
+        pli_tetlod_level_work(t, def, l, &out[l].density, &out[l].rate);
+        const bool too_small = def->criterion.smallest_size > 0.0 && out[l].size < def->criterion.smallest_size;
+        const bool too_many = def->criterion.max_active != PLI_NONE &&
+                              h->point_first[l + 1] - h->point_first[l] > def->criterion.max_active;
+        if (l > 0 && (too_small || too_many)) break;
+        count++;
+    }
+    return count;
+}
+
+/// m, displacement of the active nodes: RMS over the volume, and largest.
+static void displacement(const PliTetLod *t, const double *x, double *rms, double *largest)
+{
+    const PliActiveSet *s = t->set;
+    double sum = 0.0, volume = 0.0, most = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const PliIndex node = s->active[i];
+        double u[3];
+        v3_sub(u, x + 3 * (size_t)node, t->h->x + 3 * (size_t)node);
+        const double square = v3_dot(u, u);
+        sum += t->node_volume[node] * square;
+        volume += t->node_volume[node];
+        most = fmax(most, square);
+    }
+    *rms = sqrt(sum / volume);
+    *largest = sqrt(most);
+}
+
+/// What each region adds to the error, as a share of the largest displacement. Lack of flexibility: the share of error energy, of
+/// the present displacement. Lack of detail: strain error times size, RMS; squares add up, and sqrt(q) <= (q / a + a) / 2 makes that
+/// a sum as well, for an error near the accuracy a.
+static void fill_regions(PliTetLod *t, const PliMaterial *m, const PliPlanLevel *level, int count, double accuracy,
+                         double rms)
+{
+    const PliActiveSet *s = t->set;
+    const double mu = m->young / (2.0 * (1.0 + m->poisson)), u = t->largest_displacement;
+    const double even = EFFECT * rms / (u * t->strain_energy),
+                 local = DETAIL * DETAIL / (mu * t->h->volume * u * u * accuracy);
+    t->error = 0.0;
+    double detail = 0.0;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const PliIndex node = s->active[i];
+        const double size = level[t->h->level[node]].size, e = t->node_error[node];
+        t->region[i] = (PliPlanRegion){ t->node_volume[node], size, even * e, local * size * size * e };
+        const double least = level[count - 1].size / size;
+        t->error += t->region[i].even * fmax(0.0, 1.0 - least * least);
+        detail += t->region[i].local * fmax(0.0, 1.0 - least * least * least * least);
+    }
+    t->error += sqrt(detail * accuracy);
+}
+
+/// Events take energy away, and a body that nothing holds flies on with what it has left: a ball that changed its mixture while it hit
+/// the floor lost a fifth of its energy. Such bodies stay uniform.
+static bool is_held(const PliBody *body)
+{
+    const PliLiveView live = pli_body_live(body);
+    for (PliIndex i = 0; i < live.active_count; ++i)
+        if (live.fixed[i]) return true;
+    return false;
+}
+
+bool pli_tetlod_look(PliTetLod *t, const PliBody *body, const double *x, double dt)
+{
+    const PliBodyDef *def = pli_body_def(body);
+    const PliActiveSet *s = t->set;
+    t->largest_displacement *= exp(-dt / MEMORY);
+    t->largest_energy *= exp(-2.0 * dt / MEMORY);
+    if (t->time < t->next_look - 1e-9 * dt) return false;
+    const double mixed_gap = fmax(MIXED_GAP, def->criterion.interval);
+    t->look_gap = t->plan.uniform ? fmin(fmax(dt, 2.0 * t->look_gap), UNIFORM_GAP) : mixed_gap;
+    t->next_look = t->time + t->look_gap;
+    pli_activeset_list(t->set);
+    estimate(t, &def->material, x);
+    double rms, largest;
+    displacement(t, x, &rms, &largest);
+    t->largest_displacement = fmax(t->largest_displacement, largest);
+    t->largest_energy = fmax(t->largest_energy, t->strain_energy);
+    if (!(t->strain_energy > 1e-14 * def->material.young * t->h->volume)) return false; // strains of 1e-7: at rest
+
+    PliPlanLevel level[PLI_MAX_LEVELS];
+    const int count = plan_levels(t, def, level);
+    const double accuracy = 0.01 * def->criterion.accuracy;
+    fill_regions(t, &def->material, level, count, accuracy, rms);
+    const PliPlan before = t->plan;
+    t->plan = pli_plan_make(level, count, OWN_RATES, is_held(body), t->region, s->active_count, accuracy, &before);
+    if (t->plan.uniform != before.uniform || t->plan.level != before.level) t->next_look = t->time + SETTLE;
+    return true;
+}
+
+// ---- proposals of a mixed plan --------------------------------------------------------------------------------------------------
+
+/// Error that a level more saves, over the price of its work.
+static double worth(const PliPlan *plan, const PliPlanLevel *level, bool own_rates, int l, const PliPlanRegion *r)
+{
+    const double saved = pli_plan_error(r, level[l].size, 0.0) - pli_plan_error(r, level[l + 1].size, 0.0);
+    const double more =
+        pli_plan_work(level, l + 1, plan->level, own_rates) - pli_plan_work(level, l, plan->level, own_rates);
+    return saved / (plan->price * r->volume * more);
+}
+
+void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body)
+{
+    const PliLevels *h = t->h;
+    const PliActiveSet *s = t->set;
+    const PliBodyDef *def = pli_body_def(body);
+    PliPlanLevel level[PLI_MAX_LEVELS];
+    (void)plan_levels(t, def, level);
+    for (PliIndex i = 0; i < s->active_count; ++i) t->number[s->active[i]] = i;
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const PliIndex node = s->active[i], parent = h->parent[node];
+        const int l = h->level[node];
+        if (l < t->plan.level)
+            pli_criterion_offer_refine(&t->criterion, node, worth(&t->plan, level, OWN_RATES, l, &t->region[i]),
+                                       t->part_size[node]);
+        // each refined node once, when its first child comes by
+        if (parent == PLI_NONE || h->child[h->child_first[parent]] != node || !pli_activeset_may_merge(s, parent))
+            continue;
+        PliPlanRegion whole = { .size = level[l].size };
+        for (PliIndex c = h->child_first[parent]; c < h->child_first[parent + 1]; ++c) {
+            const PliPlanRegion *part = &t->region[t->number[h->child[c]]];
+            whole.volume += part->volume, whole.even += part->even, whole.local += part->local;
+        }
+        pli_criterion_offer_coarsen(&t->criterion, parent,
+                                    l > t->plan.level ? 0.0 : worth(&t->plan, level, OWN_RATES, l - 1, &whole));
+    }
+    pli_criterion_rank(&t->criterion);
+}

@@ -1,0 +1,96 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// A body that is given an accuracy: what it keeps when it changes from one uniform level to another or to a mixture.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "support/bodies.h"
+#include "support/fixture.h"
+
+extern "C" {
+#include "scheme/tetlod/tetlod.h"
+}
+
+using namespace pli_test;
+
+namespace
+{
+
+struct Levels {
+    std::vector<Mesh> mesh;
+    std::vector<const PliMesh *> list;
+    explicit Levels(std::vector<PliIndex> cells)
+    {
+        for (PliIndex n : cells) mesh.push_back(box(n, n, n, 1.0, 1.0, 1.0, 0.15, n));
+        for (Mesh &m : mesh) list.push_back(m.get());
+    }
+};
+
+PliTetLodDef with_accuracy(const Levels &l, double percent)
+{
+    PliTetLodDef d = pli_tetlod_default();
+    d.levels = l.list.data();
+    d.level_count = static_cast<int>(l.list.size());
+    d.base.gravity[1] = 0.0;
+    d.base.criterion.accuracy = percent;
+    return d;
+}
+
+void spin(State &s)
+{
+    for (size_t i = 0; i < s.x.size(); i += 3) {
+        s.v[i] = -2.0 * (s.x[i + 1] - 0.5) + 0.4;
+        s.v[i + 1] = 2.0 * (s.x[i] - 0.5) + 0.6 * std::sin(4.0 * s.x[i + 2]);
+        s.v[i + 2] = 0.6 * std::sin(5.0 * s.x[i] * s.x[i + 1]);
+    }
+}
+
+} // namespace
+
+/// From one uniform level to another, to a mixture and back: momenta stay, the ledger is honest, and statistics say what it is.
+TEST(TetLodAccuracy, KeepsMomentum)
+{
+    Levels l({ 2, 4, 10 }); // it starts with a thousand nodes or less: the middle one
+    PliTetLodDef d = with_accuracy(l, 20.0);
+    PliHost host = pli_host_default();
+    Body b(pli_tetlod_create(&host, &d, nullptr));
+    ASSERT_TRUE(b);
+    State s(b.get());
+    spin(s);
+    const PliEnergy first = pli_body_energy(b.get(), s.x.data(), s.v.data());
+    double momentum = 0, angular = 0;
+    for (int k = 0; k < 3; ++k)
+        momentum += first.momentum[k] * first.momentum[k], angular += first.angular[k] * first.angular[k];
+    for (int i = 0; i < 150; ++i) {
+        if (i % 50 == 0) { // asks for more and more
+            d.base.criterion.accuracy = i == 0 ? 20.0 : i == 50 ? 3.0 : 0.01;
+            ASSERT_EQ(pli_body_retune(b.get(), &d.base, nullptr), PLI_OK);
+        }
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        const PliEnergy e = pli_body_energy(b.get(), s.x.data(), s.v.data());
+        EXPECT_NEAR(e.mass, first.mass, 1e-12 * first.mass);
+        for (int k = 0; k < 3; ++k) {
+            EXPECT_NEAR(e.momentum[k], first.momentum[k], 1e-10 * std::sqrt(momentum));
+            EXPECT_NEAR(e.angular[k], first.angular[k], 1e-10 * std::sqrt(angular));
+        }
+    }
+    const PliStats stats = pli_body_stats(b.get());
+    EXPECT_EQ(stats.uniform_level, 3) << "a hundredth of a percent asks for the finest level";
+    EXPECT_EQ(stats.active, l.list[2]->point_count);
+    EXPECT_LT(stats.error_estimate, 1e-9);
+    EXPECT_GT(stats.refined, 0u);
+    PliError err = {};
+    EXPECT_TRUE(pli_activeset_is_valid(static_cast<PliTetLod *>(pli_body_self(b.get()))->set, &err)) << err.text;
+}
+
+TEST(TetLodAccuracy, ContradictsABudget)
+{
+    Levels l({ 2, 4 });
+    PliTetLodDef d = with_accuracy(l, 2.0);
+    d.base.criterion.budget_ms = 1.0;
+    PliHost host = pli_host_default();
+    PliError err = {};
+    EXPECT_EQ(pli_tetlod_create(&host, &d, &err), nullptr);
+    EXPECT_NE(std::string(err.text).find("contradict"), std::string::npos) << err.text;
+}
