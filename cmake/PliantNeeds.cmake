@@ -1,16 +1,15 @@
-# What the core links, as one target Pliant::needs: SuiteSparse (AMD ordering, LDL factors, in lent memory), zlib, threads.
+# What the core links, as one target Pliant::needs: SuiteSparse (AMD ordering, in lent memory), zlib, threads.
 # Read by the build, and by the installed package for programs that link the static library. PLIANT_MISSING lists what was not found.
-find_path(PLIANT_SUITESPARSE_INCLUDE ldl.h PATH_SUFFIXES suitesparse)
-find_library(PLIANT_LDL_LIBRARY ldl)
+find_path(PLIANT_SUITESPARSE_INCLUDE amd.h PATH_SUFFIXES suitesparse)
 find_library(PLIANT_AMD_LIBRARY amd)
 find_library(PLIANT_SSCONFIG_LIBRARY suitesparseconfig)
-mark_as_advanced(PLIANT_SUITESPARSE_INCLUDE PLIANT_LDL_LIBRARY PLIANT_AMD_LIBRARY PLIANT_SSCONFIG_LIBRARY)
+mark_as_advanced(PLIANT_SUITESPARSE_INCLUDE PLIANT_AMD_LIBRARY PLIANT_SSCONFIG_LIBRARY)
 find_package(ZLIB QUIET)
 find_package(Threads QUIET)
 
 set(PLIANT_MISSING "")
-if(NOT PLIANT_SUITESPARSE_INCLUDE OR NOT PLIANT_LDL_LIBRARY OR NOT PLIANT_AMD_LIBRARY OR NOT PLIANT_SSCONFIG_LIBRARY)
-  list(APPEND PLIANT_MISSING "SuiteSparse (ldl.h, libldl, libamd, libsuitesparseconfig; Debian: libsuitesparse-dev)")
+if(NOT PLIANT_SUITESPARSE_INCLUDE OR NOT PLIANT_AMD_LIBRARY OR NOT PLIANT_SSCONFIG_LIBRARY)
+  list(APPEND PLIANT_MISSING "SuiteSparse (amd.h, libamd, libsuitesparseconfig; Debian: libsuitesparse-dev)")
 endif()
 if(NOT ZLIB_FOUND)
   list(APPEND PLIANT_MISSING "zlib (Debian: zlib1g-dev)")
@@ -25,5 +24,5 @@ if(NOT PLIANT_MISSING AND NOT TARGET Pliant::needs)
   set_target_properties(Pliant::needs PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${PLIANT_SUITESPARSE_INCLUDE};${ZLIB_INCLUDE_DIRS}"
     INTERFACE_LINK_LIBRARIES
-      "${PLIANT_LDL_LIBRARY};${PLIANT_AMD_LIBRARY};${PLIANT_SSCONFIG_LIBRARY};${ZLIB_LIBRARIES};${CMAKE_THREAD_LIBS_INIT};m")
+      "${PLIANT_AMD_LIBRARY};${PLIANT_SSCONFIG_LIBRARY};${ZLIB_LIBRARIES};${CMAKE_THREAD_LIBS_INIT};m")
 endif()

@@ -16,11 +16,13 @@ fail() {
 
 # One configuration for both commands, so that they share one build folder; only running the tests needs more.
 needed_packages() {
-    local list=(gcc g++ libc6-dev cmake ninja-build python3 libtinyxml2-dev libsuitesparse-dev zlib1g-dev libgtest-dev)
+    local list=(gcc g++ libc6-dev cmake ninja-build python3 libtinyxml2-dev libtomlplusplus-dev libsuitesparse-dev zlib1g-dev libgtest-dev)
     [[ ! -f $root/src/viewer/CMakeLists.txt ]] || list+=(qtbase5-dev)
     if [[ $(basename "$0") == test.sh ]]; then
         # reads our meshes independently; the style of the code; reference pages; how others find the library; pliant mesh
-        list+=(python3-meshio clang-format clang-tidy doxygen pkg-config gmsh)
+        list+=(python3-meshio clang-format clang-tidy doxygen pkg-config gmsh parallel)
+        # the Python package: arrays, tables, plots, wheels
+        list+=(python3-numpy python3-pandas python3-matplotlib python3-pip python3-setuptools python3-wheel)
         [[ ! -f $root/tests/viewer/CMakeLists.txt ]] || list+=(xvfb xauth)
     fi
     printf '%s\n' "${list[@]}"

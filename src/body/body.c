@@ -365,13 +365,13 @@ static void hook_correct(void *self, double t, double h, double *x, double *v)
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
-static void begin_hooks(PliBody *b, const PliState *s, double dt)
+static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
 {
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
     sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL;
-    if (b->tool_count) pli_body_contact_begin(b, dt);
+    if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
         sys->press = pli_body_press, sys->settle = pli_body_settle;
     } else if (b->tool_count) {
@@ -381,7 +381,6 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         sys->correct = hook_correct;
     }
     if (b->rows) {
-        b->step_length = dt;
         pli_body_rows_begin(b);
         sys->correct = hook_correct;
     }
@@ -390,9 +389,14 @@ static void begin_hooks(PliBody *b, const PliState *s, double dt)
         // coefficients nothing live touches keep what the host gave
         memcpy(b->full_x, s->x, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
         memcpy(b->full_v, s->v, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
+        if (stage->start > 0.0) { // the host's arrays are those of the start of the step
+            pli_live_scatter(b, b->full_x, b->full_v);
+            pli_body_spread(b, b->full_x);
+            pli_body_spread_velocity(b, b->full_v);
+        }
     }
-    pli_body_tethers_begin(b, dt);
-    pli_body_constraints_begin(b, s, dt);
+    pli_body_tethers_begin(b, stage->reach);
+    pli_body_constraints_begin(b, s, stage->length);
     sys->f_ext = NULL;
     if (s->f_ext) {
         memcpy(b->full_f, s->f_ext, 3 * (size_t)b->statics.dof_count * sizeof *s->f_ext);
@@ -438,27 +442,43 @@ static void fail_step(PliStepInfo *info, PliStatus status, PliStepCause cause)
     info->cause = cause;
 }
 
-// One implicit step, or as many explicit ones as dt needs.
-static void integrate(PliBody *b, double dt, PliStepInfo *info)
+static void take_stage(PliBody *b, PliStage *stage, PliStepInfo *info)
 {
-    if (b->def.integrator == PLI_IMPLICIT) {
-        if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
-            const PliStatus status = pli_implicit_pattern(&b->system, &b->implicit);
-            if (status != PLI_OK) {
-                fail_step(info, status, PLI_STEP_NO_ROOM);
-                return;
-            }
-            b->pattern_revision = b->revision;
+    if (b->pattern_revision != b->revision || pli_implicit_outgrown(&b->system, &b->implicit)) {
+        const PliStatus status = pli_implicit_pattern(&b->system, &b->implicit);
+        if (status != PLI_OK) {
+            fail_step(info, status, PLI_STEP_NO_ROOM);
+            return;
         }
-        info->substeps = 1;
-        info->cg_iterations = pli_implicit_step(&b->system, &b->implicit, dt);
-        const PliSolveCost *cost = &b->system.solve;
-        info->residual = cost->residual;
-        b->stats.linearize_ms = cost->linearize_ms, b->stats.prepare_ms = cost->prepare_ms;
-        b->stats.iterate_ms = cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
-        if (info->cg_iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
-        return;
+        b->pattern_revision = b->revision;
+        stage->again = false;
     }
+    const int iterations = pli_implicit_step(&b->system, &b->implicit, stage);
+    const PliSolveCost *cost = &b->system.solve;
+    info->cg_iterations += iterations;
+    info->residual = fmax(info->residual, cost->residual);
+    b->stats.linearize_ms += cost->linearize_ms, b->stats.prepare_ms += cost->prepare_ms;
+    b->stats.iterate_ms += cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
+    if (iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
+}
+
+static void integrate_implicitly(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
+{
+    PliStage stage[PLI_STAGES];
+    const int count = pli_implicit_stages(b->order, dt, stage);
+    b->stats.linearize_ms = b->stats.prepare_ms = b->stats.iterate_ms = 0.0;
+    info->substeps = 1;
+    for (int i = 0; i < count && info->status == PLI_OK; ++i) {
+        if (i > 0 && b->tool_count) pli_contact_book(b->contact);
+        begin_hooks(b, s, &stage[i]);
+        take_stage(b, &stage[i], info);
+    }
+}
+
+// As many explicit steps as dt needs.
+static void integrate_explicitly(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
+{
+    begin_hooks(b, s, &(PliStage){ 0.0, dt, dt, false });
     // both at once: frequencies add up in squares
     const double own = b->caution * b->rest_substep, points = pli_body_points_step(b, b->def.courant);
     const double h = isfinite(points) ? 1.0 / hypot(1.0 / own, 1.0 / points) : own;
@@ -500,8 +520,11 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 // One attempt from the state the compact points have.
 static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
-    begin_hooks(b, s, dt);
-    integrate(b, dt, info);
+    b->step_length = dt;
+    if (b->def.integrator == PLI_IMPLICIT)
+        integrate_implicitly(b, s, dt, info);
+    else
+        integrate_explicitly(b, s, dt, info);
     const PliForceOps *force = b->system.force;
     info->bad_element = PLI_NONE;
     if (force->inverted) info->inverted = force->inverted(b->system.force_self, b->live.x, &info->bad_element);
@@ -551,8 +574,9 @@ static void scatter(PliBody *b, const PliState *s)
     }
 }
 
-PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
+static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
 {
+    b->order = b->held_points ? 1 : order; // multipliers of held points are those of one implicit Euler step
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats;
@@ -593,17 +617,29 @@ PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
     return info;
 }
 
+PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, b->def.order); }
+
+PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, 1); }
+
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
+
+/// Whether the last step was one that forces can be added to afterwards.
+static bool responds(const PliBody *b)
+{
+    return b->def.integrator != PLI_IMPLICIT ||
+           (b->order < 2 && pli_implicit_responds(&b->implicit) && b->pattern_revision == b->revision);
+}
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
 {
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
-        return PLI_UNSUPPORTED;
+    if (!responds(b)) return PLI_UNSUPPORTED;
+    memcpy(b->full_f, f, 3 * (size_t)b->statics.dof_count * sizeof *f);
+    pli_body_reduce(b, b->full_f);
     for (PliIndex i = 0; i < active; ++i) {
-        const double *fi = f + 3 * (size_t)l->dof[i];
+        const double *fi = b->full_f + 3 * (size_t)l->dof[i];
         const double scale = implicit ? (l->fixed[i] ? 0.0 : dt) : dt * l->inv_mass[i];
         for (int c = 0; c < 3; ++c) l->f[3 * (size_t)i + c] = scale * fi[c];
     }
@@ -614,42 +650,51 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
     memset(dv, 0, 3 * (size_t)b->statics.dof_count * sizeof *dv);
     for (PliIndex i = 0; i < active; ++i)
         if (!l->fixed[i]) memcpy(dv + 3 * (size_t)l->dof[i], l->f + 3 * (size_t)i, 3 * sizeof(double));
+    pli_body_spread_velocity(b, dv);
     return PLI_OK;
 }
 
 enum { LANES = 8 }; ///< right-hand sides of one pass over the factor
 
-size_t pli_body_compliance_work(const PliBody *b)
+size_t pli_body_compliance_work(const PliBody *b) { return 2 * LANES * 3 * (size_t)b->system.active_count; }
+
+// f += weight^T of a coefficient, or what f is there: a passive one acts on those it follows, and follows them.
+static void put_unit(const PliBody *b, PliRows w, PliIndex dof, size_t lane, size_t direction, double unit, double *f)
 {
-    return 2 * LANES * 3 * (size_t)b->system.active_count + b->statics.dof_count;
+    const PliLive *l = &b->live;
+    for (PliIndex e = w.first[dof]; e < w.first[dof + 1]; ++e) {
+        const size_t at = l->position[w.column[e]];
+        const double scale = b->def.integrator == PLI_IMPLICIT ? 1.0 : l->inv_mass[at];
+        if (!l->fixed[at]) f[LANES * (3 * at + direction) + lane] += unit * w.weight[e] * scale;
+    }
+}
+
+static double take_motion(const PliBody *b, PliRows w, PliIndex dof, size_t lane, size_t direction, const double *x)
+{
+    double sum = 0.0;
+    if (b->is_fixed[dof]) return 0.0;
+    for (PliIndex e = w.first[dof]; e < w.first[dof + 1]; ++e) {
+        const size_t at = b->live.position[w.column[e]];
+        if (!b->live.fixed[at]) sum += w.weight[e] * x[LANES * (3 * at + direction) + lane];
+    }
+    return sum;
 }
 
 PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex count, double dt, double *c,
                               double *work)
 {
-    const PliLive *l = &b->live;
     const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
-    const bool implicit = b->def.integrator == PLI_IMPLICIT;
-    if (implicit && (!pli_implicit_responds(&b->implicit) || b->pattern_revision != b->revision))
-        return PLI_UNSUPPORTED;
-    double *x = work, *scratch = work + LANES * n, *place = scratch + LANES * n; // place: active number + 1, or 0
-    memset(place, 0, b->statics.dof_count * sizeof *place);
-    for (PliIndex i = 0; i < b->system.active_count; ++i)
-        if (!l->fixed[i]) place[l->dof[i]] = i + 1.0;
-    memset(c, 0, size * size * sizeof *c);
+    if (!responds(b)) return PLI_UNSUPPORTED;
+    const PliRows w = b->ops->transfer(b->self);
+    double *x = work, *scratch = work + LANES * n;
     for (size_t first = 0; first < size; first += LANES) {
         const size_t lanes = size - first < LANES ? size - first : LANES;
         memset(x, 0, LANES * n * sizeof *x);
-        for (size_t k = 0; k < lanes; ++k) {
-            const size_t at = (size_t)place[dofs[(first + k) / 3]];
-            if (at) x[LANES * (3 * (at - 1) + (first + k) % 3) + k] = implicit ? dt : dt * l->inv_mass[at - 1];
-        }
-        if (implicit) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
         for (size_t k = 0; k < lanes; ++k)
-            for (size_t j = 0; j < size; ++j) {
-                const size_t at = (size_t)place[dofs[j / 3]];
-                if (at) c[(first + k) * size + j] = x[LANES * (3 * (at - 1) + j % 3) + k];
-            }
+            if (!b->is_fixed[dofs[(first + k) / 3]]) put_unit(b, w, dofs[(first + k) / 3], k, (first + k) % 3, dt, x);
+        if (b->def.integrator == PLI_IMPLICIT) pli_implicit_solve_eight(system_of(b), &b->implicit, x, scratch);
+        for (size_t k = 0; k < lanes; ++k)
+            for (size_t j = 0; j < size; ++j) c[(first + k) * size + j] = take_motion(b, w, dofs[j / 3], k, j % 3, x);
     }
     return PLI_OK;
 }
@@ -658,6 +703,8 @@ PliStats pli_body_stats(const PliBody *b)
 {
     PliStats stats = b->stats;
     stats.bytes = b->bytes;
+    stats.rates = b->system.rate_count;
+    stats.eased = b->elastic ? pli_elastic_force_eased(b->elastic) : 0;
     return stats;
 }
 

@@ -74,6 +74,7 @@ struct PliBody {
     const PliState *state;            ///< the host's, during a step
     PliContactRows *rows;             ///< the host's, during pli_body_advance_under
     double step_length;               ///< s, of the step being taken
+    int order;                        ///< of the step being taken, if it is implicit
     double *full_x, *full_v, *full_f; ///< dof_count Vec3, for PliState.external
     double *external_f;               ///< what it gave inside adapt
     bool external_ready;              ///< and still holds
@@ -120,8 +121,9 @@ void pli_body_points_keep(
     PliBody *body, const PliState *s); ///< what is ready is for the step that follows, if nothing moves until then
 void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready only if it is for this state
 PliStatus pli_body_reserve_tethers(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
-void pli_body_tethers_begin(PliBody *body,
-                            double dt); ///< of tools and of the host's points, for which full_x and full_v are complete
+void pli_body_tethers_begin(
+    PliBody *body,
+    double reach); ///< of tools and of the host's points, for which full_x and full_v are complete
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
@@ -139,7 +141,7 @@ PliStatus pli_body_default_skin(PliBody *body, PliError *err);
 #define PLI_HOMING_TIME 0.05 // s
 static inline double pli_body_homing(double dt) { return 1.0 - exp(-dt / PLI_HOMING_TIME); }
 void pli_body_after_events(PliBody *body, double *x); ///< what the skin showed is still what it shows
-void pli_body_contact_begin(PliBody *body, double dt);
+void pli_body_contact_begin(PliBody *body, const PliStage *stage);
 void pli_body_skin_compose(const PliBody *body);
 
 #endif

@@ -9,7 +9,8 @@
 #include "body/step_bound.h"
 #include "solver/system.h"
 
-enum { RATES = 8 }; ///< the slowest elements tick every 2^7 substeps
+enum { RATES = 8 };                  ///< the slowest elements tick every 2^7 substeps
+static const double RATES_PAY = 0.5; ///< of the cost of a substep: below, elements tick at their own rates unasked
 
 struct PliElasticForce {
     PliHost host;
@@ -19,7 +20,8 @@ struct PliElasticForce {
     PliTetRest *own_rest; ///< where the scheme has none
     PliIndex tet_count, element_capacity;
     size_t sample_entry_capacity;
-    bool has_samples, multirate;
+    bool has_samples;
+    PliRates wish;
     PliMaterial material;
     double courant;
     PliStepBound *bound;  ///< NULL: steps are not explicit
@@ -27,6 +29,9 @@ struct PliElasticForce {
     PliIndex *element;    ///< live elements by rate, numbers of the scheme
     double *volume;       ///< m3
     PliIndex *rate;       ///< per element while they are ordered
+    double *flatness;     ///< per tetrahedron of the scheme: altitude over longest edge; NULL: steps are not explicit
+    double *share;        ///< the same: of the material's damping that it has ...
+    PliIndex eased;       ///< ... and how many live ones have less than all
     PliIndex *sample_dof; ///< compact numbers
     // of bodies with regions of another stiffness; NULL: there are none
     double *tet_stiffness;       ///< per tetrahedron
@@ -37,6 +42,7 @@ struct PliElasticForce {
 };
 
 PliElastic *pli_elastic_force_kernel(const PliElasticForce *e) { return e->kernel; }
+PliIndex pli_elastic_force_eased(const PliElasticForce *e) { return e->eased; }
 size_t pli_elastic_force_bytes(const PliElasticForce *e) { return e->bytes; }
 
 static void *take(PliElasticForce *e, size_t count, size_t size)
@@ -60,6 +66,8 @@ void pli_elastic_force_destroy(PliElasticForce *e)
     PLI_FREE(&host, e->tet_stiffness, e->tet_stiffness ? e->tet_count : 0);
     PLI_FREE(&host, e->stiffness, e->stiffness ? elements : 0);
     PLI_FREE(&host, e->natural, e->natural ? elements : 0);
+    PLI_FREE(&host, e->flatness, e->tet_count);
+    PLI_FREE(&host, e->share, e->tet_count);
     PLI_FREE(&host, e->sample_dof, e->sample_entry_capacity);
     PLI_FREE(&host, e, 1);
 }
@@ -102,6 +110,29 @@ static PliStatus find_stiffness(PliElasticForce *e, const PliBodyDef *def, const
     return PLI_OK;
 }
 
+/// Altitude over longest edge, both at rest: 0.82 for the regular tetrahedron.
+static bool measure_shapes(PliElasticForce *e, const PliSchemeStatic *st)
+{
+    e->flatness = take(e, e->tet_count, sizeof *e->flatness);
+    e->share = take(e, e->tet_count, sizeof *e->share);
+    if (!e->flatness || !e->share) return e->tet_count == 0;
+    for (PliIndex i = 0; i < e->tet_count; ++i) {
+        const PliIndex *t = st->tets + 4 * (size_t)i;
+        double g[3] = { 0.0, 0.0, 0.0 }, steepest = 0.0, longest = 0.0;
+        for (int a = 0; a < 3; ++a) {
+            const double *one = e->tet_rest[i].grad + 3 * a;
+            steepest = fmax(steepest, v3_dot(one, one));
+            v3_add(g, g, one);
+        }
+        steepest = fmax(steepest, v3_dot(g, g));
+        for (int a = 0; a < 4; ++a)
+            for (int b = 0; b < a; ++b)
+                longest = fmax(longest, v3_distance(st->rest + 3 * (size_t)t[a], st->rest + 3 * (size_t)t[b]));
+        e->flatness[i] = 1.0 / (sqrt(steepest) * longest);
+    }
+    return true;
+}
+
 PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef *def, const PliSchemeStatic *st,
                                           PliError *err)
 {
@@ -131,6 +162,7 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
         e->bound = pli_step_bound_create(host, st->dof_count, st->active_capacity + st->slave_capacity);
         if (!e->bound) goto full;
         e->bytes += pli_step_bound_bytes(e->bound);
+        if (!measure_shapes(e, st)) goto full;
     }
     e->corner = take(e, 4 * elements, sizeof *e->corner);
     e->element = take(e, elements, sizeof *e->element);
@@ -148,7 +180,7 @@ fail:
 static void retune(void *self, const PliBodyDef *def)
 {
     PliElasticForce *e = self;
-    e->multirate = def->multirate;
+    e->wish = def->multirate;
     if (e->bound) pli_step_bound_forget(e->bound);
     e->material = def->material;
     e->courant = def->courant;
@@ -159,14 +191,13 @@ static void retune(void *self, const PliBodyDef *def)
 
 static PliLiveTets live_tets(const PliElasticForce *e)
 {
-    return (PliLiveTets){ e->element_count, e->corner, e->element, e->volume, e->tet_rest };
+    return (PliLiveTets){ e->element_count, e->corner, e->element, e->volume, e->tet_rest, e->eased ? e->share : NULL };
 }
 
 // The substep of element i alone, damping included, at a share of its undamped limit.
 static double element_step(const PliElasticForce *e, const PliLiveTets *tets, PliIndex i, double share)
 {
-    const double h = share * pli_step_bound_element(e->bound, tets, i);
-    return isfinite(h) ? pli_damped_step(h, e->material.damping) : INFINITY;
+    return pli_step_bound_element(e->bound, tets, i, share, e->material.damping);
 }
 
 static void place_corners(PliElasticForce *e, const PliLiveView *live)
@@ -188,8 +219,8 @@ static void weigh(PliElasticForce *e)
     }
 }
 
-// An element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own.
-static void order_by_rate(PliElasticForce *e, const PliCut *cut)
+// An element may be evaluated every 2^g substeps while 2^g times the smallest step stays below its own. Fills `first`.
+static void find_rates(PliElasticForce *e)
 {
     const PliIndex count = e->element_count;
     const PliLiveTets tets = live_tets(e);
@@ -209,13 +240,33 @@ static void order_by_rate(PliElasticForce *e, const PliCut *cut)
         if (e->rate[i] > slowest) e->rate[i] = slowest;
         e->first[e->rate[i] + 1]++;
     }
-    PliIndex next[RATES + 1] = { 0 };
     for (int g = 1; g <= RATES; ++g) {
         if (e->first[g]) e->rate_count = g;
         e->first[g] += e->first[g - 1];
     }
+}
+
+static void one_rate(PliElasticForce *e)
+{
+    e->rate_count = 1;
+    e->first[0] = 0;
+    for (int g = 1; g <= RATES; ++g) e->first[g] = e->element_count;
+}
+
+// What a substep costs with rates over what it costs without; a point takes about a third of an element in every substep.
+static double rates_cost(const PliElasticForce *e, PliIndex points)
+{
+    const double point = 0.3 * points;
+    double work = point;
+    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
+    return work / (point + e->element_count);
+}
+
+static void order_by_rate(PliElasticForce *e, const PliCut *cut)
+{
+    PliIndex next[RATES + 1];
     memcpy(next, e->first, sizeof next);
-    for (PliIndex i = 0; i < count; ++i) {
+    for (PliIndex i = 0; i < e->element_count; ++i) {
         const PliIndex at = next[e->rate[i]]++;
         e->element[at] = cut->element[i];
         e->volume[at] = cut->volume[i];
@@ -226,18 +277,23 @@ static void order_by_rate(PliElasticForce *e, const PliCut *cut)
 static void list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
 {
     const PliIndex count = e->element_count = cut->element_count;
-    e->rate_count = 1;
-    e->first[0] = 0;
-    for (int g = 1; g <= RATES; ++g) e->first[g] = count;
+    e->eased = 0;
+    one_rate(e);
     if (!count) return;
     memcpy(e->element, cut->element, count * sizeof *e->element);
     memcpy(e->volume, cut->volume, count * sizeof *e->volume);
     weigh(e);
     place_corners(e, live);
     if (!e->bound) return;
-    const PliLiveTets tets = live_tets(e);
+    PliLiveTets tets = live_tets(e);
     pli_step_bound_recut(e->bound, live, &tets, &e->material);
-    if (!e->multirate) return;
+    if (e->material.damping > 0.0) e->eased = pli_step_bound_ease(e->bound, &tets, &e->material, e->flatness, e->share);
+    if (e->wish == PLI_RATES_ONE) return;
+    find_rates(e);
+    if (e->wish == PLI_RATES_AUTO && rates_cost(e, live->active_count + live->slave_count) > RATES_PAY) {
+        one_rate(e);
+        return;
+    }
     order_by_rate(e, cut);
     weigh(e);
     place_corners(e, live);
@@ -269,6 +325,7 @@ static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
     list_elements(e, cut, live);
     PliStatus status = pli_elastic_set_tets(e->kernel, points, cut->element_count, e->corner, e->element, e->tet_rest,
                                             e->tet_stiffness ? e->natural : e->volume, e->stiffness);
+    if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
     e->sample_count = cut->sample_count;
     if (!e->has_samples) return status;
     const PliIndex entries = cut->sample_count ? cut->sample_first[cut->sample_count] : 0;

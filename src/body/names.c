@@ -44,12 +44,14 @@ PliBodyDef pli_body_default(void)
         .criterion = pli_criterion_default(),
         .integrator = PLI_SYMPLECTIC,
         .linear_solver = PLI_SOLVE_CG,
+        .order = 1,
         .cg_iterations = 100,
         .cg_tolerance = 1e-8,
         .gravity = { 0.0, -9.81, 0.0 },
         .courant = 0.8,
         .adapt = true,
         .spread = true,
+        .multirate = PLI_RATES_AUTO,
         .cookie = PLI_DEF_COOKIE,
     };
 }

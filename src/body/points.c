@@ -115,14 +115,14 @@ bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
     return settled == PLI_SETTLED;
 }
 
-static void tethers_of_points(PliBody *b, const PliPointForces *p, double dt)
+static void tethers_of_points(PliBody *b, const PliPointForces *p, double reach)
 {
     const PliRows w = b->ops->transfer(b->self);
     for (PliIndex j = 0; j < p->count && (p->stiffness || p->damping); ++j) {
         double matrix[6];
         for (size_t c = 0; c < 6; ++c)
-            matrix[c] = (p->stiffness ? dt * dt * p->stiffness[6 * (size_t)j + c] : 0.0) +
-                        (p->damping ? dt * p->damping[6 * (size_t)j + c] : 0.0);
+            matrix[c] = (p->stiffness ? reach * reach * p->stiffness[6 * (size_t)j + c] : 0.0) +
+                        (p->damping ? reach * p->damping[6 * (size_t)j + c] : 0.0);
         PliIndex touched = 0;
         for (PliIndex k = p->first[j]; k < p->first[j + 1]; ++k)
             for (PliIndex e = w.first[p->dof[k]]; e < w.first[p->dof[k] + 1]; ++e)
@@ -166,7 +166,7 @@ void pli_body_points_recall(PliBody *b, const PliState *s)
     b->points_kept = b->force_kept = false;
 }
 
-void pli_body_tethers_begin(PliBody *b, double dt)
+void pli_body_tethers_begin(PliBody *b, double reach)
 {
     PliSystem *sys = &b->system;
     sys->tether_count = 0;
@@ -174,7 +174,7 @@ void pli_body_tethers_begin(PliBody *b, double dt)
     if (b->def.integrator != PLI_IMPLICIT || !b->tether_first) return;
     b->tether_first[0] = 0;
     if (b->state->points)
-        for (const PliPointForces *p = &b->points; p; p = p->next) tethers_of_points(b, p, dt);
+        for (const PliPointForces *p = &b->points; p; p = p->next) tethers_of_points(b, p, reach);
     b->host_tethers = sys->tether_count;
     if (b->tool_count) {
         pli_contact_predict(b->contact, b->live.x, b->live.v);

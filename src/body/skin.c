@@ -193,7 +193,7 @@ static PliIndex point_row(PliBody *b, PliIndex i, PliIndex column[PLI_SKIN_ROW])
 }
 
 /// How far the active points and the tools have moved since contact last looked; INFINITY when that cannot be known.
-static double moved_since_last_look(PliBody *b)
+static double moved_since_last_look(PliBody *b, double time)
 {
     double most = 0.0;
     const uint64_t last = b->looks++;
@@ -213,7 +213,7 @@ static double moved_since_last_look(PliBody *b)
             return INFINITY;
         double d = v3_distance(now->position, old->position) + fmax(0.0, now->radius - old->radius);
         if (now->shape == PLI_TOOL_CAPSULE) d += v3_distance(now->other, old->other);
-        tools = fmax(tools, d);
+        tools = fmax(tools, d + time * v3_norm(now->velocity));
     }
     return most + tools;
 }
@@ -225,7 +225,7 @@ static double compression_modulus(const PliMaterial *m)
 
 // Points that a tool may reach during the step: its present distance against what both can move, with a margin. A point whose
 // distance was larger than all that has moved since then need not be looked at.
-void pli_body_contact_begin(PliBody *b, double dt)
+void pli_body_contact_begin(PliBody *b, const PliStage *stage)
 {
     PliContact *c = b->contact;
     PliSkin *skin = b->skin;
@@ -236,7 +236,8 @@ void pli_body_contact_begin(PliBody *b, double dt)
     c->modulus = compression_modulus(&b->def.material);
     c->size = b->size;
     c->drag = b->def.mass_damping;
-    pli_contact_begin(c, b->live.inv_mass, dt);
+    if (stage->start == 0.0) pli_contact_begin(c, b->live.inv_mass, b->step_length);
+    pli_contact_begin_stage(c, stage);
     if (!b->ops->transfer_rows) (void)pli_body_skin_rows(b);
     double fastest = 0.0, reach[PLI_TOOL_MAX], longest = 0.0;
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
@@ -244,10 +245,10 @@ void pli_body_contact_begin(PliBody *b, double dt)
         v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], b->live.x + 3 * (size_t)i);
     }
     for (int t = 0; t < b->tool_count; ++t) {
-        reach[t] = dt * (sqrt(fastest) + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
+        reach[t] = stage->length * (sqrt(fastest) + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
         longest = fmax(longest, reach[t]);
     }
-    const double moved = moved_since_last_look(b);
+    const double moved = moved_since_last_look(b, stage->start);
     if (isinf(moved))
         pli_skin_wake(skin);
     else
@@ -261,7 +262,8 @@ void pli_body_contact_begin(PliBody *b, double dt)
         double nearest = INFINITY;
         for (int t = 0; t < b->tool_count; ++t) {
             double normal[3];
-            const double distance = pli_tool_distance(&b->tools[t], 0.0, skin->position + 3 * (size_t)i, normal);
+            const double distance =
+                pli_tool_distance(&b->tools[t], stage->start, skin->position + 3 * (size_t)i, normal);
             nearest = fmin(nearest, distance);
             if (distance > reach[t]) continue;
             PliIndex column[PLI_SKIN_ROW];

@@ -7,23 +7,27 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "solver/system.h"
 
 enum { FIRST_PRODUCTS = 30, PRODUCTS = 3 }; ///< of the power iteration: for the first cut, and for each that follows
 static const double MARGIN = 1.05;          ///< a power iteration comes from below
 static const double FALL = 0.99;            ///< theta falls by no more than this from cut to cut
+static const double ORDINARY = 0.25;        ///< altitude over longest edge from which on a tetrahedron is no sliver
+static const double GAIN = 1.5;             ///< in viscous substeps, for which slivers give up damping
 
 struct PliStepBound {
     PliHost host;
     PliIndex dof_count, point_capacity;
     PliLiveView live;
-    double *stiffness;       ///< N/m per point, lumped; of active points with what slaves pull at
-    double *rate;            ///< 1/s2 per point; a slave has the highest of what it follows
-    double *mode;            ///< Vec3 per dof: of the highest mode, as far as it is known
-    double *move, *response; ///< Vec3 per point
-    double theta;            ///< 0: not known yet
+    double *stiffness;              ///< N/m per point, lumped; of active points with what slaves pull at
+    double *rate;                   ///< 1/s2 per point; a slave has the highest of what it follows
+    double *viscous, *viscous_rate; ///< the same with each element times its share of the damping
+    double *mode;                   ///< Vec3 per dof: of the highest mode, as far as it is known
+    double *move, *response;        ///< Vec3 per point
+    double theta;                   ///< 0: not known yet
 };
 
-static size_t sizes_of(const PliStepBound *b) { return 8 * (size_t)b->point_capacity + 3 * (size_t)b->dof_count; }
+static size_t sizes_of(const PliStepBound *b) { return 10 * (size_t)b->point_capacity + 3 * (size_t)b->dof_count; }
 size_t pli_step_bound_bytes(const PliStepBound *b) { return sizeof *b + sizes_of(b) * sizeof(double); }
 
 PliStepBound *pli_step_bound_create(const PliHost *host, PliIndex dof_count, PliIndex point_capacity)
@@ -34,10 +38,12 @@ PliStepBound *pli_step_bound_create(const PliHost *host, PliIndex dof_count, Pli
     b->dof_count = dof_count, b->point_capacity = point_capacity;
     b->stiffness = PLI_NEW(host, point_capacity, double);
     b->rate = PLI_NEW(host, point_capacity, double);
+    b->viscous = PLI_NEW(host, point_capacity, double);
+    b->viscous_rate = PLI_NEW(host, point_capacity, double);
     b->mode = PLI_NEW(host, 3 * (size_t)dof_count, double);
     b->move = PLI_NEW(host, 3 * (size_t)point_capacity, double);
     b->response = PLI_NEW(host, 3 * (size_t)point_capacity, double);
-    if (b->stiffness && b->rate && b->mode && b->move && b->response) {
+    if (b->stiffness && b->rate && b->viscous && b->viscous_rate && b->mode && b->move && b->response) {
         pli_step_bound_forget(b);
         return b;
     }
@@ -51,6 +57,8 @@ void pli_step_bound_destroy(PliStepBound *b)
     const PliHost host = b->host;
     PLI_FREE(&host, b->stiffness, b->point_capacity);
     PLI_FREE(&host, b->rate, b->point_capacity);
+    PLI_FREE(&host, b->viscous, b->point_capacity);
+    PLI_FREE(&host, b->viscous_rate, b->point_capacity);
     PLI_FREE(&host, b->mode, 3 * (size_t)b->dof_count);
     PLI_FREE(&host, b->move, 3 * (size_t)b->point_capacity);
     PLI_FREE(&host, b->response, 3 * (size_t)b->point_capacity);
@@ -75,7 +83,9 @@ static void corner_gradients(const PliTetRest *rest, double g[12])
 static void lump(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x)
 {
     const double wave = pli_wave_modulus(m);
-    memset(b->stiffness, 0, (b->live.active_count + b->live.slave_count) * sizeof *b->stiffness);
+    const size_t points = b->live.active_count + b->live.slave_count;
+    memset(b->stiffness, 0, points * sizeof *b->stiffness);
+    if (tets->share) memset(b->viscous, 0, points * sizeof *b->viscous);
     for (PliIndex i = 0; i < tets->count; ++i) {
         const PliIndex *c = tets->corner + 4 * (size_t)i;
         const PliTetRest *rest = &tets->rest[tets->which[i]];
@@ -86,12 +96,16 @@ static void lump(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m,
             k *= stiffer * stiffer; // until the next look it may be strained as much again
         }
         corner_gradients(rest, g);
-        for (int a = 0; a < 4; ++a) b->stiffness[c[a]] += k * v3_dot(g + 3 * a, g + 3 * a);
+        for (int a = 0; a < 4; ++a) {
+            const double at = k * v3_dot(g + 3 * a, g + 3 * a);
+            b->stiffness[c[a]] += at;
+            if (tets->share) b->viscous[c[a]] += at * tets->share[tets->which[i]];
+        }
     }
 }
 
 // |x_s|^2 <= sum |W| . sum |W| |x_a|^2: what is stiff at a slave is stiff at what it follows
-static void pull(PliStepBound *b)
+static void pull(const PliStepBound *b, double *stiffness, double *rate)
 {
     const PliLiveView *l = &b->live;
     const PliRows *w = &l->slaves;
@@ -100,13 +114,13 @@ static void pull(PliStepBound *b)
         for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
             if (!l->fixed[w->column[k]]) sum += fabs(w->weight[k]);
         for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
-            b->stiffness[w->column[k]] += b->stiffness[l->active_count + s] * sum * fabs(w->weight[k]);
+            stiffness[w->column[k]] += stiffness[l->active_count + s] * sum * fabs(w->weight[k]);
     }
-    for (PliIndex a = 0; a < l->active_count; ++a) b->rate[a] = l->fixed[a] ? 0.0 : b->stiffness[a] / l->mass[a];
+    for (PliIndex a = 0; a < l->active_count; ++a) rate[a] = l->fixed[a] ? 0.0 : stiffness[a] / l->mass[a];
     for (PliIndex s = 0; s < l->slave_count; ++s) {
         double most = 0.0;
-        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k) most = fmax(most, b->rate[w->column[k]]);
-        b->rate[l->active_count + s] = most;
+        for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k) most = fmax(most, rate[w->column[k]]);
+        rate[l->active_count + s] = most;
     }
 }
 
@@ -190,12 +204,50 @@ void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiv
 void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x)
 {
     lump(b, tets, m, x);
-    pull(b);
+    pull(b, b->stiffness, b->rate);
+    if (tets->share) pull(b, b->viscous, b->viscous_rate);
 }
 
-double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i)
+static double most_of(const double *rate, const PliIndex c[4])
+{
+    return fmax(fmax(rate[c[0]], rate[c[1]]), fmax(rate[c[2]], rate[c[3]]));
+}
+
+// (h/2)^2 K + h/2 C <= M at every corner, C the viscous part: for C = damping K this is what a damped oscillator allows.
+double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i, double share, double damping)
 {
     const PliIndex *c = tets->corner + 4 * (size_t)i;
-    const double most = fmax(fmax(b->rate[c[0]], b->rate[c[1]]), fmax(b->rate[c[2]], b->rate[c[3]]));
-    return most > 0.0 ? 2.0 / sqrt(MARGIN * b->theta * most) : INFINITY;
+    const double most = most_of(b->rate, c);
+    if (!(most > 0.0)) return INFINITY;
+    if (tets->share) damping *= most_of(b->viscous_rate, c) / most;
+    return pli_damped_step(share * (2.0 / sqrt(MARGIN * b->theta * most)), damping);
+}
+
+static double highest(const double *rate, PliIndex count)
+{
+    double most = 0.0;
+    for (PliIndex i = 0; i < count; ++i) most = fmax(most, rate[i]);
+    return most;
+}
+
+PliIndex pli_step_bound_ease(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *flatness,
+                             double *share)
+{
+    PliLiveTets eased = *tets;
+    PliIndex count = 0;
+    eased.share = share;
+    for (PliIndex i = 0; i < tets->count; ++i) {
+        const double r = flatness[tets->which[i]] / ORDINARY;
+        share[tets->which[i]] = r < 1.0 ? r * r : 1.0;
+    }
+    pli_step_bound_strain(b, &eased, m, NULL);
+    const double most = highest(b->viscous_rate, b->live.active_count);
+    if (!(highest(b->rate, b->live.active_count) > GAIN * most)) return 0;
+    for (PliIndex i = 0; i < tets->count; ++i) {
+        double *to = &share[tets->which[i]];
+        if (!(most_of(b->rate, tets->corner + 4 * (size_t)i) > most)) *to = 1.0;
+        count += *to < 1.0;
+    }
+    pli_step_bound_strain(b, &eased, m, NULL);
+    return count;
 }

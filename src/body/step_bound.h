@@ -18,6 +18,7 @@ typedef struct PliLiveTets {
     const PliIndex *corner, *which;
     const double *volume;
     const PliTetRest *rest;
+    const double *share; ///< by `which`: of the material's damping; NULL: all of it
 } PliLiveTets;
 
 PliStepBound *pli_step_bound_create(const PliHost *host, PliIndex dof_count, PliIndex point_capacity);
@@ -28,7 +29,14 @@ void pli_step_bound_forget(PliStepBound *b); ///< the material is another one
 void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets, const PliMaterial *m);
 /// As the body is strained at x (compact points; NULL: at rest): for pli_step_bound_element. Between recuts.
 void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x);
-/// s, largest stable step of element i, undamped.
-double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i);
+/// s, largest stable step of element i at `share` of its undamped limit, with the damping.
+double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i, double share, double damping);
+/// Viscous forces of slivers would set the substep of a damped body: their limit falls with the square of their rate, as the altitude
+/// squared. Where it pays, tetrahedra at the points that are to blame keep only as much damping as one of the same longest edge
+/// and an ordinary shape would bring there; `flatness` by `which` is altitude over longest edge. Elastic forces stay, so does what
+/// the body is at rest. Writes share (by `which`); between recuts. @return tetrahedra that keep less than all, 0: share is not to
+/// be used
+PliIndex pli_step_bound_ease(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *flatness,
+                             double *share);
 
 #endif

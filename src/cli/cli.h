@@ -30,8 +30,8 @@ typedef struct PliCommand {
 const PliCommand *pli_command_at(int i);
 
 PliCommandFn pli_cmd_verify, pli_cmd_bench, pli_cmd_completion, pli_cmd_man;
-PliCommandFn pli_cmd_run, pli_cmd_check, pli_cmd_list, pli_cmd_compare, pli_cmd_view, pli_cmd_mesh,
-    pli_cmd_new; // src/cli/cmd_*.c
+PliCommandFn pli_cmd_run, pli_cmd_check, pli_cmd_list, pli_cmd_compare, pli_cmd_view, pli_cmd_mesh, pli_cmd_new,
+    pli_cmd_haptic, pli_cmd_sweep, pli_cmd_tune; // src/cli/cmd_*.c
 
 /// Prints `pliant COMMAND: sentence` to stderr and returns PLI_EXIT_BAD_INPUT, so that a check reads `return pli_cli_refuse(...)`.
 int pli_cli_refuse(const char *command, const char *format, ...) PLI_PRINTF(2, 3);

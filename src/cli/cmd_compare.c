@@ -13,6 +13,7 @@
 #include "output/table.h"
 #include "host/compare/family.h"
 #include "host/compare/scene.h"
+#include "host/compare/trial.h"
 #include "host/report/report.h"
 
 enum { MAX_SWEEPS = 64, MAX_SCENES = 32, REPEATS = 100 };
@@ -20,7 +21,7 @@ enum { MAX_SWEEPS = 64, MAX_SCENES = 32, REPEATS = 100 };
 typedef struct Options {
     const char *scene[MAX_SCENES], *sweep[MAX_SWEEPS], *schemes, *out, *json;
     PliWords scenes, sweeps;
-    int repeat, steps, threads;
+    int repeat, steps, threads, seed;
     bool quiet, no_cache;
     PliSceneOptions scene_options;
 } Options;
@@ -29,6 +30,7 @@ typedef struct Options {
 typedef struct Result {
     PliContest *contest;
     PliComparison *comparison;
+    PliVaried load; ///< what the contest was loaded with
 } Result;
 
 /// The command as it can be pasted into a shell.
@@ -372,11 +374,20 @@ static void show_progress(double part, const char *text, void *user)
     pli_progress((int)(1000.0 * part), 1000, text);
 }
 
+static void free_result(Result *r)
+{
+    pli_comparison_destroy(r->comparison);
+    pli_contest_destroy(r->contest);
+    pli_varied_end(&r->load);
+}
+
 static PliStatus run_scene(const Options *o, const PliHost *host, const char *path, Result *r, PliError *err)
 {
-    r->contest = pli_contest_load(host, path, &o->scene_options.def, err);
+    PliStatus status = pli_varied_begin(&r->load, host, path, &o->scene_options.def, NULL, 0, (uint64_t)o->seed, err);
+    if (status != PLI_OK) return status;
+    r->contest = pli_contest_load(host, path, &r->load.def, err);
     if (!r->contest) return err->status;
-    PliStatus status = o->schemes ? pli_contest_choose(r->contest, o->schemes, err) : PLI_OK;
+    status = o->schemes ? pli_contest_choose(r->contest, o->schemes, err) : PLI_OK;
     for (int k = 0; k < o->sweeps.count && status == PLI_OK; ++k)
         status = pli_contest_sweep(r->contest, o->sweep[k], err);
     if (status != PLI_OK) return status;
@@ -433,8 +444,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
                 code = report_interrupt(o, done);
             else
                 code = pli_cli_report("compare", &err);
-            pli_comparison_destroy(result[k].comparison);
-            pli_contest_destroy(result[k].contest);
+            free_result(&result[k]);
             break;
         }
         ++done;
@@ -451,10 +461,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
     if (done > 0 && o->json && write_json(o->json, result, done, command, &err) != PLI_OK)
         code = pli_cli_report("compare", &err);
     if (code == PLI_EXIT_OK) code = verdict_of(result, done);
-    for (int k = 0; k < done; ++k) {
-        pli_comparison_destroy(result[k].comparison);
-        pli_contest_destroy(result[k].contest);
-    }
+    for (int k = 0; k < done; ++k) free_result(&result[k]);
     return code;
 }
 
@@ -475,6 +482,8 @@ int pli_cmd_compare(int argc, char **argv)
         { "repeat", 0, "N", "timed runs of every body (3, or fewer for bodies that take longer than 10 s in all)",
           PLI_OPTION_INTEGER, &o.repeat, .least = 1, .most = REPEATS },
         { "steps", 'n', "N", "steps instead of the scene's", PLI_OPTION_INTEGER, &o.steps, .least = 1, .most = 1e8 },
+        { "seed", 0, "S", "vary the load: tools moved sideways and further or less far; 0: as the scene says (0)",
+          PLI_OPTION_INTEGER, &o.seed, .most = 2e9 },
         PLI_OPTION_THREADS(o.threads, "errors, DOFs and hashes do not depend on it"),
         { "out", 'o', "DIR", "where the files go (pliant-compare)", PLI_OPTION_TEXT, &o.out, .needs = "a directory" },
         { "json", 0, "FILE", "JSON there too; - writes only JSON, to standard output", PLI_OPTION_TEXT, &o.json,

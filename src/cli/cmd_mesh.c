@@ -6,39 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fresh_folder.h"
 #include "cli/surface_input.h"
 #include "host/scaffold/model_files.h"
 #include "mesher/make.h"
 #include "output/file.h"
-#include "output/interrupt.h"
-#include "output/options.h"
-#include "output/progress.h"
 #include "output/table.h"
-
-typedef struct Job {
-    const char *surface, *out;
-    double unit;
-    PliMesherDef def;
-} Job;
 
 // ---- options -------------------------------------------------------------------------------------------------------------
 
-static bool read_options(int argc, char **argv, Job *job, int *code)
+static bool read_options(int argc, char **argv, PliSurfaceJob *job, int *code)
 {
-    int levels = job->def.levels, nodes = (int)job->def.nodes;
-    const char *unit = NULL;
-    PliWords surface = { &job->surface, 0, 1 };
     const PliOption options[] = {
-        { "out", 'o', "FOLDER", "gets the levels and scenes; it appears when all is done", PLI_OPTION_TEXT, &job->out,
-          .needs = "a folder" },
-        PLI_OPTION_LEVELS(levels),
-        PLI_OPTION_NODES(nodes),
+        PLI_OPTION_OUT(job),
+        PLI_OPTION_LEVELS(job),
+        PLI_OPTION_NODES(job),
         { "size", 0, "S", "sides of the finest level in metres, instead of --nodes", PLI_OPTION_NUMBER, &job->def.size,
           .least = 0.0 },
         { "ratio", 0, "R", "sides of a level over those of the next finer one, 1.2 to 4 (1.8)", PLI_OPTION_NUMBER,
           &job->def.ratio, .least = 1.19999, .most = 4.0 },
-        PLI_OPTION_UNIT(unit),
+        PLI_OPTION_UNIT(job),
     };
     const PliCommandLine line = {
         .program = "pliant mesh",
@@ -47,20 +33,10 @@ static bool read_options(int argc, char **argv, Job *job, int *code)
             "Makes tetrahedral levels of detail of the body inside a closed surface (OBJ, STL, PLY and what else\n"
             "pliant reads), with gmsh as an external program, and says how good they are. FOLDER gets level_0.msh\n"
             "(coarsest) and so on, surface.obj, and one scene for each scheme to start from.",
-        .ending = "Exit codes: 0 done, 2 bad command line or a surface that is not one closed body, 4 a file, a folder "
-                  "or gmsh is\nmissing, 6 no memory.",
         .option = options,
         .option_count = sizeof options / sizeof *options,
-        .words = &surface,
-        .least_words = 1,
-        .word_name = "surface",
     };
-    if (!pli_options_read(&line, argc, argv, code)) return false;
-    if (!job->out) return *code = pli_options_refuse(&line, "needs --out FOLDER; see pliant mesh --help"), false;
-    if (unit && !pli_unit_read(&line, unit, &job->unit, code)) return false;
-    job->def.levels = levels;
-    job->def.nodes = (PliIndex)nodes;
-    return true;
+    return pli_surface_options(job, line, argc, argv, code);
 }
 
 // ---- what was found --------------------------------------------------------------------------------------------------------
@@ -119,14 +95,15 @@ static void print_models(const PliModelFiles *files)
     }
 }
 
-static int work(const Job *job, PliFreshFolder *folder)
+static int work(void *self, PliFreshFolder *folder)
 {
+    const PliSurfaceJob *job = self;
     PliHost host = pli_host_default();
     PliError err = { 0 };
     PliSurfaceFacts facts;
-    PliMesh *surface = pli_surface_input(&host, job->surface, job->unit, &facts, &err);
+    PliMesh *surface = pli_surface_input(&host, job, &facts, &err);
     if (!surface) return pli_cli_report("mesh", &err);
-    pli_surface_print(job->surface, &facts);
+    pli_surface_print(job, &facts);
     fflush(stdout);
     PliMade made = { 0 };
     PliModelFiles files;
@@ -153,18 +130,7 @@ static int work(const Job *job, PliFreshFolder *folder)
 
 int pli_cmd_mesh(int argc, char **argv)
 {
-    Job job = { .unit = 1.0, .def = pli_mesher_default() };
-    job.def.progress = pli_progress;
-    job.def.stopped = pli_interrupted;
-    int bad = PLI_EXIT_OK;
-    if (!read_options(argc, argv, &job, &bad)) return bad;
-    bad = pli_cli_find_file("mesh", job.surface);
-    if (bad != PLI_EXIT_OK) return bad;
-    PliFreshFolder folder;
-    const int taken = pli_fresh_folder_begin(&folder, "mesh", job.out);
-    if (taken != PLI_EXIT_OK) return taken;
-    job.out = folder.name;
-    const int code = work(&job, &folder);
-    pli_fresh_folder_end(&folder);
-    return code;
+    PliSurfaceJob job = pli_surface_job();
+    int code = PLI_EXIT_OK;
+    return read_options(argc, argv, &job, &code) ? pli_surface_run(&job, "mesh", work, &job) : code;
 }

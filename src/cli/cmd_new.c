@@ -6,17 +6,13 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "cli/fresh_folder.h"
 #include "cli/surface_input.h"
 #include "host/scaffold/new_scene.h"
-#include "output/interrupt.h"
-#include "output/options.h"
-#include "output/progress.h"
 
 typedef struct Job {
-    const char *surface, *out, *fix, *load[PLI_LOADS], *schemes, *up;
-    double unit, young, density;
-    PliMesherDef def;
+    PliSurfaceJob base;
+    const char *fix, *load[PLI_LOADS], *schemes, *up;
+    double young, density;
 } Job;
 
 // ---- options -------------------------------------------------------------------------------------------------------------
@@ -24,12 +20,8 @@ typedef struct Job {
 static bool read_options(int argc, char **argv, Job *job, int *code)
 {
     static const char region[] = "top, bottom, left, right, front, back, sphere:X,Y,Z,R, box:X,Y,Z,X,Y,Z or a group";
-    int levels = job->def.levels, nodes = (int)job->def.nodes;
-    const char *unit = NULL;
-    PliWords surface = { &job->surface, 0, 1 };
     const PliOption options[] = {
-        { "out", 'o', "FOLDER", "gets the levels and scenes; it appears when all is done", PLI_OPTION_TEXT, &job->out,
-          .needs = "a folder" },
+        PLI_OPTION_OUT(&job->base),
         { "fix", 0, "REGION", "what is held (bottom); `bottom:0.2` holds a fifth of the height", PLI_OPTION_TEXT,
           &job->fix, .needs = region },
         { "poke", 0, "REGION", "a ball presses there, holds and leaves: poke.scn (top, when no load is given)",
@@ -41,12 +33,12 @@ static bool read_options(int argc, char **argv, Job *job, int *code)
         { "schemes", 0, "LIST", "schemes separated by commas (all), besides the reference", PLI_OPTION_TEXT,
           &job->schemes, .needs = "names of schemes separated by commas" },
         { "up", 0, "AXIS", "what is up in the file: x, y or z (y)", PLI_OPTION_TEXT, &job->up, .choices = "x y z" },
-        PLI_OPTION_UNIT(unit),
+        PLI_OPTION_UNIT(&job->base),
         { "young", 0, "E", "Young's modulus in Pa (4000 for an organ of 0.2 m, more for larger bodies)",
           PLI_OPTION_NUMBER, &job->young, .least = 0.0 },
         { "density", 0, "D", "in kg/m3 (1050)", PLI_OPTION_NUMBER, &job->density, .least = 0.0 },
-        PLI_OPTION_LEVELS(levels),
-        PLI_OPTION_NODES(nodes),
+        PLI_OPTION_LEVELS(&job->base),
+        PLI_OPTION_NODES(&job->base),
     };
     const PliCommandLine line = {
         .program = "pliant new",
@@ -56,21 +48,12 @@ static bool read_options(int argc, char **argv, Job *job, int *code)
             "fine reference, coarser uniform bodies, the same hold, tool and material for every scheme, and a camera.\n"
             "A REGION is top, bottom, left, right, front, back, sphere:X,Y,Z,R or box:X,Y,Z,X,Y,Z in metres, or the\n"
             "name of a group, object or material of the OBJ file.",
-        .ending = "Then: pliant compare FOLDER/poke.scn, pliant view FOLDER/poke.scn, runSofa FOLDER/poke.scn.\n"
-                  "Exit codes: 0 done, 2 bad command line or a surface that is not one closed body, 4 a file, a folder "
-                  "or gmsh is\nmissing, 6 no memory, 130 ended by Ctrl-C.",
+        .ending = "Then: pliant compare FOLDER/poke.scn, pliant view FOLDER/poke.scn, runSofa FOLDER/poke.scn.\n",
         .option = options,
         .option_count = sizeof options / sizeof *options,
-        .words = &surface,
-        .least_words = 1,
-        .word_name = "surface",
     };
-    if (!pli_options_read(&line, argc, argv, code)) return false;
-    if (!job->out) return *code = pli_options_refuse(&line, "needs --out FOLDER; see pliant new --help"), false;
-    if (unit && !pli_unit_read(&line, unit, &job->unit, code)) return false;
+    if (!pli_surface_options(&job->base, line, argc, argv, code)) return false;
     if (!job->load[PLI_POKE] && !job->load[PLI_DRAG] && !job->load[PLI_SQUEEZE]) job->load[PLI_POKE] = "top";
-    job->def.levels = levels;
-    job->def.nodes = (PliIndex)nodes;
     return true;
 }
 
@@ -135,8 +118,8 @@ static PliStatus write_scenes(const PliHost *host, const Job *job, PliNewScene *
     PliStatus status = pli_model_files_write(host, folder, scene->surface, scene->made, err);
     if (status == PLI_OK) pli_model_files_try(host, folder, scene->files, pli_new_scene_law, said);
     deepen_fix(scene);
-    const char *name = strrchr(job->surface, '/');
-    name = name ? name + 1 : job->surface;
+    const char *name = strrchr(job->base.surface, '/');
+    name = name ? name + 1 : job->base.surface;
     for (int k = 0; k < PLI_LOADS && status == PLI_OK; ++k) {
         if (!job->load[k]) continue;
         snprintf(scene->title, sizeof scene->title, "%.60s: %s %.40s, hold %.16s", name, pli_load_name((PliLoad)k),
@@ -161,11 +144,12 @@ static void print_done(const Job *job, const PliNewScene *scene, const PliText *
         printf("  %d levels did not fit and were left out: %s\n", made->left_out, made->left_out_why.text);
     printf("%s", said->data ? said->data : "");
     for (int k = 0; k < PLI_LOADS; ++k)
-        if (job->load[k]) printf("Next: pliant compare %s/%s.scn\n", job->out, pli_load_name((PliLoad)k));
+        if (job->load[k]) printf("Next: pliant compare %s/%s.scn\n", job->base.out, pli_load_name((PliLoad)k));
 }
 
-static int work(const Job *job, PliFreshFolder *folder)
+static int work(void *self, PliFreshFolder *folder)
 {
+    const Job *job = self;
     PliHost host = pli_host_default();
     PliError err = { 0 };
     PliSurfaceFacts facts;
@@ -175,19 +159,19 @@ static int work(const Job *job, PliFreshFolder *folder)
     static PliNewScene scene; // regions are large
     static PliRegion where[PLI_LOADS];
     PliStatus status = choose_schemes(job->schemes, &scene, &err);
-    PliMesh *surface = status == PLI_OK ? pli_surface_input(&host, job->surface, job->unit, &facts, &err) : NULL;
+    PliMesh *surface = status == PLI_OK ? pli_surface_input(&host, &job->base, &facts, &err) : NULL;
     if (!surface) return pli_cli_report("new", &err);
-    pli_surface_print(job->surface, &facts);
+    pli_surface_print(&job->base, &facts);
     fflush(stdout);
     scene.surface = surface, scene.made = &made, scene.files = &files;
-    scene.frame = (PliRegionFrame){ surface, job->surface, job->unit, job->up ? job->up[0] - 'x' : 1 };
+    scene.frame = (PliRegionFrame){ surface, job->base.surface, job->base.unit, job->up ? job->up[0] - 'x' : 1 };
     scene.young = job->young > 0.0 ? job->young : pli_usual_young(surface);
     scene.density = job->density;
     status = pli_region_read(&scene.frame, job->fix, &scene.fix, &err);
     for (int k = 0; k < PLI_LOADS && status == PLI_OK; ++k)
         if (job->load[k]) status = pli_region_read(&scene.frame, job->load[k], &where[k], &err);
     if (status == PLI_OK) status = pli_folder_make(folder->scratch, &err);
-    if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->def, folder->scratch, &made, &err);
+    if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->base.def, folder->scratch, &made, &err);
     if (status == PLI_OK && !pli_model_files_find(&host, surface, &made, &files))
         status = pli_refuse(&err, PLI_OUT_OF_MEMORY, "no memory for the files of the body");
     if (status == PLI_OK) status = write_scenes(&host, job, &scene, where, folder->scratch, &said, &err);
@@ -201,18 +185,7 @@ static int work(const Job *job, PliFreshFolder *folder)
 
 int pli_cmd_new(int argc, char **argv)
 {
-    Job job = { .fix = "bottom", .unit = 1.0, .density = 1050.0, .def = pli_mesher_default() };
-    job.def.progress = pli_progress;
-    job.def.stopped = pli_interrupted;
+    Job job = { .base = pli_surface_job(), .fix = "bottom", .density = 1050.0 };
     int code = PLI_EXIT_OK;
-    if (!read_options(argc, argv, &job, &code)) return code;
-    code = pli_cli_find_file("new", job.surface);
-    if (code != PLI_EXIT_OK) return code;
-    PliFreshFolder folder;
-    code = pli_fresh_folder_begin(&folder, "new", job.out);
-    if (code != PLI_EXIT_OK) return code;
-    job.out = folder.name;
-    code = work(&job, &folder);
-    pli_fresh_folder_end(&folder);
-    return code;
+    return read_options(argc, argv, &job, &code) ? pli_surface_run(&job.base, "new", work, &job) : code;
 }

@@ -92,11 +92,17 @@ double pli_tool_distance(const PliTool *tool, double t, const double p[3], doubl
 
 void pli_contact_begin(PliContact *c, const double *inv_mass, double dt)
 {
-    c->count = 0;
-    c->first[0] = 0;
     c->inv_mass = inv_mass;
     c->dt = dt;
     memset(c->impulse, 0, sizeof c->impulse);
+    pli_contact_begin_stage(c, &(PliStage){ 0.0, dt, dt, false });
+}
+
+void pli_contact_begin_stage(PliContact *c, const PliStage *stage)
+{
+    c->count = 0;
+    c->first[0] = 0;
+    c->stage = *stage;
 }
 
 void pli_contact_point(const PliContact *c, PliIndex i, const double *x, double p[3])
@@ -131,7 +137,7 @@ bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *co
     c->first[i + 1] = at + entries;
     double p[3], n[3];
     pli_contact_point(c, i, x, p);
-    const double gap = pli_tool_distance(&c->tool[tool], 0.0, p, n);
+    const double gap = pli_tool_distance(&c->tool[tool], c->stage.start, p, n);
     c->allowed[i] = gap < 0.0 ? -gap : 0.0;
     c->count++;
     return true;

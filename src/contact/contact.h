@@ -13,6 +13,8 @@
 
 #include <pliant/body.h>
 
+#include "solver/system.h"
+
 /// A candidate in an implicit step.
 typedef struct PliPress {
     double normal[3]; ///< out of the tool
@@ -24,8 +26,10 @@ typedef struct PliPress {
     double pressure, friction[3]; ///< N, multipliers: the force if the point neither comes nor slips
     double force[3];              ///< N, that the last solve took as acting at the end of the step
     double law[4];                ///< N, pressure and friction that its end asks for
-    bool is_constraint;           ///< multipliers follow the force; else they stay (pressure 0)
-    bool is_pressing, is_barred;  ///< barred: there is no room for it in the matrix
+    double change[3];             ///< m/s, of its velocity by the last solve
+    double at[3], balance[3]; ///< m/s and N: the change that was judged last, and the force which that is the answer to
+    bool is_constraint;       ///< multipliers follow the force; else they stay (pressure 0)
+    bool is_pressing, is_barred; ///< barred: there is no room for it in the matrix
 } PliPress;
 
 /// What pressed at the end of a step.
@@ -69,7 +73,8 @@ typedef struct PliContact {
     double stiffer; ///< implicit: tethers against the body around their point
     int rounds;     ///< implicit: that were judged in this step
     double carried; ///< N, implicit: by tethers in the last round, 0: it cannot be compared with the next
-    double dt;
+    double dt;      ///< s, of the step
+    PliStage stage; ///< implicit: the part of it that is being taken
 } PliContact;
 enum { PLI_TOOL_MAX = 8 };
 
@@ -80,6 +85,8 @@ void pli_contact_destroy(PliContact *c);
 double pli_tools_distance(const PliTool *tool, int count, const double p[3]);
 double pli_tool_distance(const PliTool *tool, double t, const double p[3], double normal[3]);
 void pli_contact_begin(PliContact *c, const double *inv_mass, double dt);
+/// The candidates of another part of the same step follow; what the tools got stays booked.
+void pli_contact_begin_stage(PliContact *c, const PliStage *stage);
 /// Adds a candidate; `column` are active positions. Ignored when full (counted by the caller).
 bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *column, const double *weight,
                      PliIndex entries, const double offset[3], double area, const double *x);

@@ -16,12 +16,15 @@
 static const double STIFFER = 30.0;    ///< tethers against the body around their point, at first ...
 static const double STIFFEST = 3000.0; ///< ... and at most
 static const double SLOW = 0.25;       ///< what a round may leave of what tethers carry before they are stiffened
-static const double TOLERANCE = 1e-3;  ///< of the pressure: what may be left ...
-static const double PATIENCE = 4.0;    ///< ... after as many rounds; then a third more with each
-static const double RUBBING = 0.05;    ///< how much an error of friction counts: its rounds are slow, its law is coarse
-static const double FAST = 0.1;        ///< radii a point may move in a step before its way is followed
-static const double RESOLUTION = 1e-9; ///< sizes of the body: distances below are rounding
-static const double RECOVERY = 1.0; ///< sizes of the body per second: how fast points that begin inside are pushed out
+static const double DEPTH = 1e-6;     ///< sizes of the body: how far inside points may be left, in the mean by pressure
+static const double TOLERANCE = 1e-3; ///< of the pressure: what may act against the laws ...
+static const double PATIENCE = 4.0;   ///< ... after as many rounds; then a third more with each
+static const double RUBBING = 0.05;   ///< how much an error of friction counts: its rounds are slow, its law is coarse
+static const double FAST = 0.1;       ///< radii a point may move in a step before its way is followed
+static const double RECOVERY = 1.0;  ///< sizes of the body per second: how fast points that begin inside are pushed out
+static const double OVERSHOOT = 0.1; ///< of the slope: how much of it may be left with the other sign
+static const double LEAST_SHARE = 0.05; ///< of the way to the next solution
+static const double EASE = 0.1;         ///< of their depth at most, in a stage of a step of several
 
 // ---- what pressed ------------------------------------------------------------------------------------------------------------------
 
@@ -47,7 +50,7 @@ void pli_contact_book(PliContact *c)
     c->grip_count = 0;
     for (PliIndex i = 0; i < c->count; ++i) {
         const PliPress *s = &c->press[i];
-        v3_madd(c->impulse + 3 * c->tool_of[i], -c->dt, s->force);
+        v3_madd(c->impulse + 3 * c->tool_of[i], -c->stage.length, s->force);
         if (!(s->law[0] > 0.0)) continue;
         PliGrip *g = &c->grip[c->grip_count++];
         g->point = c->point[i], g->tool = c->tool_of[i], g->pressure = s->law[0];
@@ -59,9 +62,9 @@ void pli_contact_book(PliContact *c)
 
 /// Distance now and the normal to take. A point that moves far against the tool goes its way until it touches or is as near as it
 /// gets: the normal of its start is of no use for a ball that flies by, and that of its end for one that flew through.
-static double foresee_gap(const PliTool *tool, const double p[3], const double u[3], double h, double n[3])
+static double foresee_gap(const PliTool *tool, double t, const double p[3], const double u[3], double h, double n[3])
 {
-    const double now = pli_tool_distance(tool, 0.0, p, n), way = h * v3_norm(u);
+    const double now = pli_tool_distance(tool, t, p, n), way = h * v3_norm(u);
     if (now <= 0.0 || tool->shape == PLI_TOOL_PLANE || way <= FAST * tool->radius || now > way) return now;
     enum { STEPS = 32 };
     double at[3], s = 0.0, gap = now;
@@ -70,9 +73,20 @@ static double foresee_gap(const PliTool *tool, const double p[3], const double u
         s = fmin(1.0, s + gap / way);
         v3_copy(at, p);
         v3_madd(at, s * h, u); // the tool stays: u is against it
-        gap = pli_tool_distance(tool, 0.0, at, n);
+        gap = pli_tool_distance(tool, t, at, n);
     }
     return gap - s * h * v3_dot(u, n);
+}
+
+/// How near a point may come, not above 0. What a tool does to a point in a stage moves it over its reach only: where that is the shorter
+/// time, a point that came would have to leave faster than it came in order to be out at the end. It may come inside then, and
+/// stay there; the stages that are as long as their reach bring it out, slowly.
+static double nearest_end(const PliContact *c, double gap, double rate)
+{
+    const double h = c->stage.length, reach = c->stage.reach;
+    if (h == c->dt) return -fmax(0.0, -gap - h * RECOVERY * c->size);
+    if (h > reach) return fmin(0.0, gap + (h - reach) * rate);
+    return -fmax(0.0, -gap - fmin(EASE * -gap, h * RECOVERY * c->size));
 }
 
 static void predict(PliContact *c, PliIndex i, const double *x, const double *v)
@@ -83,11 +97,12 @@ static void predict(PliContact *c, PliIndex i, const double *x, const double *v)
     *s = (PliPress){ .is_constraint = tool->stiffness == 0.0, .share = 1.0 };
     pli_contact_point(c, i, x, p);
     pli_contact_velocity(c, i, v, s->start);
-    const double h = c->dt, gap = foresee_gap(tool, p, s->start, h, s->normal), rate = v3_dot(s->start, s->normal);
+    const double h = c->stage.length, reach = c->stage.reach;
+    const double gap = foresee_gap(tool, c->stage.start, p, s->start, h, s->normal), rate = v3_dot(s->start, s->normal);
     s->end = gap + h * rate;
     if (s->is_constraint) {
-        s->end += fmax(0.0, -gap - h * RECOVERY * c->size);
-        s->stiffness = c->stiffer * (c->modulus * sqrt(c->area[i]) + 1.0 / (h * h * c->compliance[i]));
+        s->end -= nearest_end(c, gap, rate);
+        s->stiffness = c->stiffer * (c->modulus * sqrt(c->area[i]) + 1.0 / (h * reach * c->compliance[i]));
     } else {
         s->stiffness = tool->stiffness * c->area[i];
     }
@@ -103,15 +118,15 @@ static void predict(PliContact *c, PliIndex i, const double *x, const double *v)
 static void stick(const PliContact *c, PliIndex i, const double change[3], double *pressure, double friction[3])
 {
     const PliPress *s = &c->press[i];
-    const double h = c->dt, across = v3_dot(change, s->normal);
-    *pressure = s->pressure - s->stiffness * (s->end + h * across);
+    const double reach = c->stage.reach, across = v3_dot(change, s->normal);
+    *pressure = s->pressure - s->stiffness * (s->end + reach * across);
     friction[0] = friction[1] = friction[2] = 0.0;
     if (!(c->tool[c->tool_of[i]].friction > 0.0)) return;
     double slip[3];
     v3_add(slip, s->start, change);
     v3_madd(slip, -v3_dot(slip, s->normal), s->normal);
     v3_copy(friction, s->friction);
-    v3_madd(friction, -h * s->stiffness, slip);
+    v3_madd(friction, -reach * s->stiffness, slip);
 }
 
 /// What of it the laws allow. @return the share of friction that is left
@@ -145,7 +160,7 @@ bool pli_contact_tether(const PliContact *c, PliIndex i, double matrix[6])
 {
     const PliPress *s = &c->press[i];
     if (!s->is_pressing || s->is_barred) return false;
-    const double *n = s->normal, h2 = c->dt * c->dt;
+    const double *n = s->normal, h2 = c->stage.length * c->stage.reach;
     const double along = c->tool[c->tool_of[i]].friction > 0.0 ? h2 * s->share * s->stiffness : 0.0;
     const double across = h2 * s->stiffness - along;
     matrix[0] = along + across * n[0] * n[0], matrix[1] = along + across * n[1] * n[1],
@@ -182,29 +197,88 @@ void pli_contact_add_pressing(const PliContact *c, double *f)
 
 // ---- the end -----------------------------------------------------------------------------------------------------------------------
 
+/// The force that the laws ask for at a change of velocity.
+static double lawful(const PliContact *c, PliIndex i, const double change[3], double friction[3], double *pressure)
+{
+    double normal;
+    stick(c, i, change, &normal, friction);
+    return allow(c, i, normal, friction, pressure);
+}
+
+/// Work of what is out of balance on the way from the change that was judged last to that of the last solve, a share of it gone. Without
+/// friction it is the slope of a convex function, the energy of the step.
+static double slope(const PliContact *c, double share)
+{
+    double sum = 0.0;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        const PliPress *s = &c->press[i];
+        if (s->is_barred) continue;
+        double way[3], there[3], force[3], pressure;
+        v3_sub(way, s->change, s->at);
+        v3_copy(there, s->at);
+        v3_madd(there, share, way);
+        (void)lawful(c, i, there, force, &pressure);
+        v3_madd(force, pressure, s->normal);
+        for (int d = 0; d < 3; ++d) sum += ((1.0 - share) * s->balance[d] + share * s->force[d] - force[d]) * way[d];
+    }
+    return sum;
+}
+
+// Newton's method on forces with a kink goes round in circles where points outnumber what they hang on: each solve lets go of points
+// that the next one needs. Along the way from one solution to the next the work out of balance changes its sign where the step has
+// least energy; going only so far, no set comes back.
+static double find_share(const PliContact *c)
+{
+    enum { CUTS = 6 };
+    if (c->rounds < 2) return 1.0;
+    const double begin = slope(c, 0.0), end = slope(c, 1.0);
+    if (!(begin < 0.0) || end <= -OVERSHOOT * begin) return 1.0;
+    double low = 0.0, high = 1.0, at_low = begin, at_high = end, share = 1.0;
+    for (int k = 0; k < CUTS; ++k) {
+        share = low + (high - low) * fmin(0.9, fmax(0.1, at_low / (at_low - at_high)));
+        const double at = slope(c, share);
+        if (fabs(at) <= OVERSHOOT * -begin) break;
+        if (at < 0.0)
+            low = share, at_low = at;
+        else
+            high = share, at_high = at;
+    }
+    return fmax(LEAST_SHARE, share);
+}
+
 typedef struct Balance {
     double pressure; ///< N, all of it
     double wrong;    ///< N, applied and not what the laws ask for
-    double carried;  ///< N, by tethers beyond multipliers
+    double carried;  ///< J, pressure times the distance that tethers give way by beyond multipliers
 } Balance;
 
-static void judge(PliContact *c, PliIndex i, const double *dv, Balance *sum)
+static void look(PliContact *c, PliIndex i, const double *dv)
 {
     PliPress *s = &c->press[i];
-    double change[3] = { 0.0, 0.0, 0.0 }, normal, off[3];
+    s->change[0] = s->change[1] = s->change[2] = 0.0;
     for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e)
-        v3_madd(change, c->weight[e], dv + 3 * (size_t)c->column[e]);
-    (void)apply(c, i, change, s->force);
-    stick(c, i, change, &normal, s->law + 1);
-    s->next_share = allow(c, i, normal, s->law + 1, &s->law[0]);
-    const double pressed = v3_dot(s->force, s->normal);
-    v3_sub(off, s->law + 1, s->force);
+        v3_madd(s->change, c->weight[e], dv + 3 * (size_t)c->column[e]);
+    (void)apply(c, i, s->change, s->force);
+}
+
+static void judge(PliContact *c, PliIndex i, double share, Balance *sum)
+{
+    PliPress *s = &c->press[i];
+    double off[3];
+    for (int d = 0; d < 3; ++d) {
+        s->at[d] = share == 1.0 ? s->change[d] : s->at[d] + share * (s->change[d] - s->at[d]);
+        s->balance[d] = share == 1.0 ? s->force[d] : s->balance[d] + share * (s->force[d] - s->balance[d]);
+    }
+    s->next_share = lawful(c, i, s->at, s->law + 1, &s->law[0]);
+    const double pressed = v3_dot(s->balance, s->normal);
+    v3_sub(off, s->law + 1, s->balance);
     v3_madd(off, pressed, s->normal);
     sum->pressure += s->law[0];
     sum->wrong += fabs(s->law[0] - pressed) + RUBBING * v3_norm(off);
     if (!s->is_constraint) return;
-    sum->carried += fmax(0.0, fabs(s->law[0] - s->pressure) - RESOLUTION * c->size * s->stiffness);
-    if (s->next_share == 1.0 && s->law[0] > 0.0) sum->carried += RUBBING * v3_distance(s->law + 1, s->friction);
+    double given = fabs(s->law[0] - s->pressure);
+    if (s->next_share == 1.0 && s->law[0] > 0.0) given += RUBBING * v3_distance(s->law + 1, s->friction);
+    sum->carried += s->law[0] * given / s->stiffness;
 }
 
 static void change_set(PliContact *c)
@@ -242,14 +316,18 @@ PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved)
 {
     Balance sum = { 0 };
     for (PliIndex i = 0; i < c->count; ++i)
-        if (!c->press[i].is_barred) judge(c, i, dv, &sum);
+        if (!c->press[i].is_barred) look(c, i, dv);
+    c->rounds++;
+    const double share = find_share(c);
+    for (PliIndex i = 0; i < c->count; ++i)
+        if (!c->press[i].is_barred) judge(c, i, share, &sum);
     // points that outnumber what they hang on share their forces in many ways, and rounds may wander among them
-    const double most = TOLERANCE * pow(4.0 / 3.0, fmax(0.0, c->rounds++ - PATIENCE)) * sum.pressure;
-    if (sum.wrong > fmax(most, 0.1 * sum.carried)) {
+    const double most = TOLERANCE * pow(4.0 / 3.0, fmax(0.0, c->rounds - 1 - PATIENCE)) * sum.pressure;
+    if (share < 1.0 || sum.wrong > most) {
         change_set(c);
         return PLI_SETTLE_MATRIX;
     }
-    if (sum.carried <= most) return PLI_SETTLED;
+    if (sum.carried <= DEPTH * c->size * sum.pressure) return PLI_SETTLED;
     update_multipliers(c);
     const bool stiffened = solved && c->carried > 0.0 && stiffen(c, sum.carried / c->carried);
     c->carried = stiffened ? 0.0 : sum.carried;

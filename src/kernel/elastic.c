@@ -10,6 +10,7 @@
 #include "base/loop.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "base/wide.h"
 
 #include <string.h>
 
@@ -166,7 +167,7 @@ static void fill_packs(PliIndex first, PliIndex last, int worker, void *arg)
             for (int k = 0; k < 9; ++k) p->grad[k][lane] = r->grad[k];
             for (int a = 0; a < 4; ++a) p->corner[a][lane] = s->corner[4 * (size_t)i + a];
             double factor = s->stiffness ? s->stiffness[i] : 1.0;
-            p->weight[lane] = at < s->count ? s->volume[i] * factor : 0.0;
+            p->weight[lane] = p->viscous[lane] = at < s->count ? s->volume[i] * factor : 0.0;
             s->e->stiffness[i] = factor;
         }
     }
@@ -188,6 +189,14 @@ PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex cou
     TetSource source = { e, count, corner, which, rest, volume, stiffness };
     pli_for(&e->host, e->tet_packs, 4 * PACK_BLOCK, fill_packs, &source);
     return PLI_OK;
+}
+
+void pli_elastic_set_tet_damping(PliElastic *e, const PliIndex *which, const double *share)
+{
+    for (PliIndex i = 0; i < e->tet_count; ++i) {
+        PliTetPack *p = &e->pack[i / PACK];
+        p->viscous[i % PACK] = p->weight[i % PACK] * share[which[i]];
+    }
 }
 
 /// Gradients of a pack lane by lane, when its samples list the same points. @return whether they do
@@ -642,23 +651,60 @@ void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *u
     }
 }
 
-/// value[9] += a block of one lane, or its mirror.
-static void add_lane_block(double (*block)[PACK], PliIndex lane, bool mirrored, double *value)
-{
-    if (mirrored)
-        for (int i = 0; i < 9; ++i) value[i] += block[i % 3 * 3 + i / 3][lane];
-    else
-        for (int i = 0; i < 9; ++i) value[i] += block[i][lane];
-}
-
-/// One lane as a matrix of four corners, row-major, 12 x 12.
+/// One lane as a matrix of four corners, row-major, 12 x 12: blocks on the diagonal make rows sum to zero.
 static void lane_matrix(double (*block)[9][PACK], PliIndex lane, double *matrix)
 {
-    static const int of[4][4] = { { 0, 4, 5, 6 }, { 4, 1, 7, 8 }, { 5, 7, 2, 9 }, { 6, 8, 9, 3 } };
+    static const int of[4][4] = { { -1, 0, 1, 2 }, { 0, -1, 3, 4 }, { 1, 3, -1, 5 }, { 2, 4, 5, -1 } };
     for (int a = 0; a < 4; ++a)
-        for (int b = 0; b < 4; ++b)
-            for (int i = 0; i < 9; ++i)
-                matrix[12 * (3 * a + i / 3) + 3 * b + i % 3] = block[of[a][b]][a >= b ? i : i % 3 * 3 + i / 3][lane];
+        for (int i = 0; i < 9; ++i) {
+            double sum = 0.0;
+            for (int b = 0; b < 4; ++b) {
+                if (b == a) continue;
+                const double k = block[of[a][b]][a > b ? i : i % 3 * 3 + i / 3][lane];
+                matrix[12 * (3 * a + i / 3) + 3 * b + i % 3] = k;
+                sum -= k;
+            }
+            matrix[12 * (3 * a + i / 3) + 3 * a + i % 3] = sum;
+        }
+}
+
+typedef double V4 __attribute__((vector_size(32)));
+typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t M4 __attribute__((vector_size(32)));
+
+/// Rows of four lanes to four rows of a lane each.
+static inline void turn_four(const V4 in[4], V4 out[4])
+{
+    const V4 a = __builtin_shufflevector(in[0], in[1], 0, 4, 2, 6),
+             b = __builtin_shufflevector(in[0], in[1], 1, 5, 3, 7),
+             c = __builtin_shufflevector(in[2], in[3], 0, 4, 2, 6),
+             d = __builtin_shufflevector(in[2], in[3], 1, 5, 3, 7);
+    out[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), out[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    out[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), out[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/// value += the blocks of four lanes, those of elements with no place left out. `place` is that of the first lane.
+PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place, PliIndex lanes, double *value)
+{
+    for (int q = 0; q < PLI_CORNER_PAIRS; ++q) {
+        V4 in[8], low[4], high[4];
+        for (int i = 0; i < 8; ++i) in[i] = *(const V4 *)block[q][i];
+        turn_four(in, low);
+        turn_four(in + 4, high);
+        for (PliIndex lane = 0; lane < lanes; ++lane) {
+            const PliIndex *p = place + PLI_CORNER_PAIRS * (size_t)lane;
+            if (p[0] == PLI_NONE) continue;
+            double *v = value + 9 * (size_t)(p[q] & ~PLI_PLACE_MIRRORED);
+            const int64_t bits = -(int64_t)(p[q] >> 31);
+            const M4 mirrored = { bits, bits, bits, bits };
+            const V4 l = low[lane], h = high[lane];
+            const M4 lm = (M4)__builtin_shufflevector(l, h, 0, 3, 6, 1),
+                     hm = (M4)__builtin_shufflevector(l, h, 4, 7, 2, 5);
+            *(U4 *)v += (V4)(((M4)l & ~mirrored) | (lm & mirrored));
+            *(U4 *)(v + 4) += (V4)(((M4)h & ~mirrored) | (hm & mirrored));
+            v[8] += block[q][8][lane];
+        }
+    }
 }
 
 void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value, PliElementFn *fn,
@@ -666,19 +712,19 @@ void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *p
 {
     if (!e->linearized) return;
     _Alignas(64) double block[PLI_CORNER_PAIRS][9][PACK];
-    for (PliIndex t = 0; t < e->tet_count; ++t, place += PLI_CORNER_PAIRS) {
-        const PliIndex lane = t % PACK;
-        if (lane == 0) e->kernel->tet_blocks(e, t / PACK, k, block);
-        if (place[0] == PLI_NONE) {
+    for (PliIndex first = 0; first < e->tet_count; first += PACK, place += PACK * PLI_CORNER_PAIRS) {
+        const PliIndex count = e->tet_count - first < PACK ? e->tet_count - first : PACK;
+        e->kernel->tet_blocks(e, first / PACK, k, block);
+        for (PliIndex lane = 0; lane < count; lane += 4)
+            place_four((double(*)[9][PACK])(&block[0][0][0] + lane), place + PLI_CORNER_PAIRS * (size_t)lane,
+                       count - lane < 4 ? count - lane : 4, value);
+        for (PliIndex lane = 0; lane < count; ++lane) {
+            if (place[PLI_CORNER_PAIRS * (size_t)lane] != PLI_NONE) continue;
             PliIndex corner[4];
-            for (int a = 0; a < 4; ++a) corner[a] = e->pack[t / PACK].corner[a][lane];
+            for (int a = 0; a < 4; ++a) corner[a] = e->pack[first / PACK].corner[a][lane];
             lane_matrix(block, lane, e->matrix);
             fn(corner, 4, e->matrix, user);
-            continue;
         }
-        for (int q = 0; q < PLI_CORNER_PAIRS; ++q)
-            add_lane_block(block[q], lane, (place[q] & PLI_PLACE_MIRRORED) != 0,
-                           value + 9 * (size_t)(place[q] & ~PLI_PLACE_MIRRORED));
     }
 }
 

@@ -40,6 +40,8 @@ void pli_elastic_set_project(PliElastic *e, bool project);
 PliStatus pli_elastic_set_tets(PliElastic *e, PliIndex point_count, PliIndex count, const PliIndex *corner,
                                const PliIndex *which, const PliTetRest *rest, const double *volume,
                                const double *stiffness);
+/// Tetrahedra of the list given last have their share[which[i]] of the material's damping in force evaluations, instead of all.
+void pli_elastic_set_tet_damping(PliElastic *e, const PliIndex *which, const double *share);
 /// Replaces the general samples. Sample s owns entries first[s] .. first[s+1] of point and grad (shape [.., 3]).
 /// f0 (shape [count, 9], may be NULL) is added to F: what passive coefficients contribute. s0 (shape [count, 6] symmetric
 /// xx yy zz yz xz xy, may be NULL) is added to the second Piola-Kirchhoff stress.
@@ -69,10 +71,11 @@ void pli_elastic_linearize(PliElastic *e, const double *x);
 void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df);
 /// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending: tets, then samples.
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
-/// value += k K_e of every tetrahedron for the pairs of corners 00 11 22 33 10 20 30 21 31 32: `place` has their ten blocks of
-/// nine numbers (| PLI_PLACE_MIRRORED: the transposed), or PLI_NONE first: these elements go to `fn`, with four corners.
+/// value += k K_e of every tetrahedron for the pairs of corners 10 20 30 21 31 32: `place` has their six blocks of nine numbers
+/// (| PLI_PLACE_MIRRORED: the transposed), or PLI_NONE first: these elements go to `fn`, with four corners. Blocks of a corner with itself
+/// are not placed: rows of K_e sum to zero.
 #define PLI_PLACE_MIRRORED 0x80000000u
-enum { PLI_CORNER_PAIRS = 10 };
+enum { PLI_CORNER_PAIRS = 6 };
 void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value, PliElementFn *fn,
                                 void *user);
 /// The same for samples only, straight into blocks of groups of four points: += k K for every pair of groups `place` gives room

@@ -134,7 +134,7 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
             if (damped) {
                 W Fd[9], S[6];
                 lanes_gradient(p, lane, v, g, Fd);
-                viscous_stress(&lame, F, Fd, k, S);
+                viscous_stress(&lame, F, Fd, 0.0 - w_load(&p->viscous[lane]), S);
                 law_stress(law, &lame, F, &turn[n], k, S, P);
             } else {
                 law_stress(law, &lame, F, &turn[n], k, NULL, P);
@@ -237,7 +237,7 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
     static const int pair[3][3] = { { -1, 2, 1 }, { 2, -1, 0 }, { 1, 0, -1 } },
                      diag[3][3] = { { 0, 5, 4 }, { 5, 1, 3 }, { 4, 3, 2 } };
     static const int row[PAIRS] = { 0, 1, 2, 1, 2, 2 }, column[PAIRS] = { 0, 1, 2, 0, 0, 1 },
-                     to[PAIRS] = { 1, 2, 3, 7, 8, 9 };
+                     to[PAIRS] = { -1, -1, -1, 3, 4, 5 }; // the first three only add to those of corner 0
     const PliTangentPack *t = &e->tangent[pack];
     for (int lane = 0; lane < PACK; lane += PLI_LANES) {
         W u[9], g[9], d[6], same[3], swap[3], K[PAIRS][9];
@@ -259,7 +259,7 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j) {
                     K[n][3 * i + j] = T[3 * i] * u[3 * j] + T[3 * i + 1] * u[3 * j + 1] + T[3 * i + 2] * u[3 * j + 2];
-                    w_store(&out[to[n]][3 * i + j][lane], K[n][3 * i + j]);
+                    if (to[n] >= 0) w_store(&out[to[n]][3 * i + j][lane], K[n][3 * i + j]);
                 }
         }
         for (int i = 0; i < 3; ++i)
@@ -267,10 +267,9 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
                 const int s = 3 * i + j, m = 3 * j + i; // m: of the mirrored block
                 const W k1 = 0.0 - (K[0][s] + K[3][m] + K[4][m]), k2 = 0.0 - (K[3][s] + K[1][s] + K[5][m]),
                         k3 = 0.0 - (K[4][s] + K[5][s] + K[2][s]);
-                w_store(&out[4][s][lane], k1);
-                w_store(&out[5][s][lane], k2);
-                w_store(&out[6][s][lane], k3);
-                w_store(&out[0][s][lane], 0.0 - (k1 + k2 + k3));
+                w_store(&out[0][s][lane], k1);
+                w_store(&out[1][s][lane], k2);
+                w_store(&out[2][s][lane], k3);
             }
     }
 }
@@ -587,6 +586,36 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
     }
 }
 
+// ---- a law by itself -----------------------------------------------------------------------------------------------------
+
+W_INLINE void stress_loop(PliLaw law, const PliLame *m, const double F_all[9][PACK], double P_all[9][PACK])
+{
+    enum { MOST = PACK / PLI_LANES };
+    Polar turn[MOST];
+    for (int n = 0; n < MOST && law == PLI_COROT; ++n) {
+        W F[9];
+        for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][n * PLI_LANES]);
+        polar_invariants(F, &turn[n]);
+    }
+    if (law == PLI_COROT) polar_trace(turn, MOST);
+    for (int n = 0; n < MOST; ++n) {
+        W F[9], P[9];
+        for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][n * PLI_LANES]);
+        law_stress(law, m, F, &turn[n], w_set(1.0), NULL, P);
+        for (int k = 0; k < 9; ++k) w_store(&P_all[k][n * PLI_LANES], P[k]);
+    }
+}
+
+static void lanes_law_stress(PliLaw law, const PliLame *m, const double F[9][PACK], double P[9][PACK])
+{
+    if (law == PLI_STVK)
+        stress_loop(PLI_STVK, m, F, P);
+    else if (law == PLI_COROT)
+        stress_loop(PLI_COROT, m, F, P);
+    else
+        stress_loop(PLI_NEOHOOKEAN, m, F, P);
+}
+
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
@@ -594,7 +623,7 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
         .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter,                                    \
         .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
         .sample_pairs = lanes_sample_pairs, .sample_energy = lanes_sample_energy,                                      \
-        .sample_inverted = lanes_sample_inverted                                                                       \
+        .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress                                       \
     }
 
 #endif

@@ -8,11 +8,12 @@
 
 enum { PACK = 8, PACK_BLOCK = 64 }; ///< elements per pack; packs per block of a parallel loop or of a partial sum
 
-/// Eight tetrahedra side by side. 96 bytes per element: what one force evaluation has to stream.
+/// Eight tetrahedra side by side. 96 bytes per element, 104 with damping: what one force evaluation has to stream.
 typedef struct PliTetPack {
     double grad[9][PACK];     ///< of corners 1, 2, 3
     double weight[PACK];      ///< volume x stiffness, m3; 0 in the lanes that fill up the last pack
     PliIndex corner[4][PACK]; ///< corner-major, so that a gather reads consecutive indices
+    double viscous[PACK];     ///< weight x share of the material's damping
 } PliTetPack;
 
 /// Where the corner forces of a pack go: a point, or SLOT_BIT + a slot.
@@ -117,6 +118,8 @@ struct PliElasticKernel {
     double (*sample_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*sample_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                                 PliIndex *first);
+    /// P of the gradients of a pack, each with the bits of pli_law_stress. Both are aligned to 64 bytes.
+    void (*law_stress)(PliLaw law, const PliLame *m, const double F[9][PACK], double P[9][PACK]);
 };
 extern const PliElasticKernel pli_elastic_plain;
 const PliElasticKernel *pli_elastic_avx2(void);   ///< NULL when this build has none

@@ -83,8 +83,9 @@ void pli_shell_free(const PliHost *host, PliShell *t)
     *t = (PliShell){ 0 };
 }
 
-// Every edge must be used an even number of times; *oriented says whether both directions are equally frequent.
-PliStatus pli_shell_check(const PliHost *host, const PliShell *t, bool *oriented, PliError *err)
+// Two triangles at every edge, of a boundary of tetrahedra any even number; *oriented says whether both directions are equally
+// frequent.
+PliStatus pli_shell_check(const PliHost *host, const PliShell *t, const double *x, bool *oriented, PliError *err)
 {
     const size_t count = 3 * (size_t)t->count;
     Edge *edge = PLI_NEW(host, count, Edge);
@@ -95,22 +96,32 @@ PliStatus pli_shell_check(const PliHost *host, const PliShell *t, bool *oriented
             edge[3 * (size_t)i + c] = a < b ? (Edge){ a, b, 1 } : (Edge){ b, a, -1 };
         }
     qsort(edge, count, sizeof *edge, compare_edges);
-    size_t open = 0, first_open = 0;
+    size_t open = 0, first_open = 0, crowded = 0, first_crowded = 0, crowd = 0;
     *oriented = true;
     for (size_t i = 0, j; i < count; i = j) {
         int sum = 0;
         for (j = i; j < count && edge[j].a == edge[i].a && edge[j].b == edge[i].b; ++j) sum += edge[j].sign;
         if (sum != 0) *oriented = false;
-        if ((j - i) % 2 == 1) {
-            if (open++ == 0) first_open = i;
-        }
+        if (j - i == 1 && open++ == 0) first_open = i;
+        if (j - i > 2 && (!t->may_touch || (j - i) % 2 == 1) && crowded++ == 0) first_crowded = i, crowd = j - i;
     }
     PliStatus status = PLI_OK;
-    if (open > 0)
+    if (crowded > 0) {
+        const Edge *e = &edge[first_crowded];
+        const double *p = x + 3 * (size_t)e->a, *q = x + 3 * (size_t)e->b;
         status = pli_refuse(err, PLI_BAD_MESH,
-                            "the surface is open: the edge between points %u and %u is used by an odd number of "
-                            "triangles, and so are %zu others",
-                            edge[first_open].a, edge[first_open].b, open - 1);
+                            "the surface is not manifold: the edge between points %u and %u, from (%.5g %.5g %.5g) to "
+                            "(%.5g %.5g %.5g), belongs to %zu triangles, and %zu others to more than two; sheets that "
+                            "meet there must be apart",
+                            e->a, e->b, p[0], p[1], p[2], q[0], q[1], q[2], crowd, crowded - 1);
+    } else if (open > 0) {
+        const Edge *e = &edge[first_open];
+        const double *p = x + 3 * (size_t)e->a;
+        status = pli_refuse(err, PLI_BAD_MESH,
+                            "the surface is open: the edge between points %u and %u, at (%.5g %.5g %.5g), belongs to "
+                            "one triangle only, and so do %zu others",
+                            e->a, e->b, p[0], p[1], p[2], open - 1);
+    }
     PLI_FREE(host, edge, count);
     return status;
 }
@@ -245,7 +256,7 @@ static PliStatus take_triangles(PliInside *s, const PliMesh *mesh)
     PliFaces faces;
     const PliStatus status = pli_faces_init(&faces, &s->host, mesh->tets, mesh->tet_count);
     if (status != PLI_OK) return status;
-    s->shell.capacity = 4 * mesh->tet_count;
+    s->shell.capacity = 4 * mesh->tet_count, s->shell.may_touch = true;
     s->shell.corner = pli_alloc(&s->host, s->shell.capacity, sizeof *s->shell.corner);
     for (PliIndex f = 0; f < 4 * mesh->tet_count && s->shell.corner; ++f) {
         PliIndex tri[3];
@@ -266,7 +277,7 @@ PliInside *pli_inside_create(const PliHost *host, const PliMesh *mesh, PliError 
     if (status == PLI_OK) status = take_triangles(s, mesh);
     if (status == PLI_OK && s->shell.count == 0)
         status = pli_refuse(err, PLI_BAD_MESH, "the mesh has neither tetrahedra nor a closed surface to be inside of");
-    if (status == PLI_OK) status = pli_shell_check(host, &s->shell, &s->oriented, err);
+    if (status == PLI_OK) status = pli_shell_check(host, &s->shell, s->x, &s->oriented, err);
     for (int a = 0; a < 3 && status == PLI_OK; ++a) status = fill_bins(s, a);
     if (status != PLI_OK) {
         if (status == PLI_OUT_OF_MEMORY) pli_refuse(err, status, "no memory for a surface");

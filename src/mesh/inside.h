@@ -12,11 +12,13 @@
 typedef struct PliShell {
     PliIndex (*corner)[3];
     PliIndex count, capacity;
+    bool may_touch; ///< it is the boundary of tetrahedra: more of them may meet in an edge
 } PliShell;
 PliStatus pli_shell_weld(const PliHost *host, const PliMesh *mesh, PliShell *shell);
 void pli_shell_free(const PliHost *host, PliShell *shell);
-/// PLI_BAD_MESH when an edge is used an odd number of times; *oriented: both directions of every edge are equally frequent.
-PliStatus pli_shell_check(const PliHost *host, const PliShell *shell, bool *oriented, PliError *err);
+/// PLI_BAD_MESH when an edge over points x has one triangle, or more than two; *oriented: both directions of every edge are
+/// equally frequent.
+PliStatus pli_shell_check(const PliHost *host, const PliShell *shell, const double *x, bool *oriented, PliError *err);
 /// Where the line along x at (y, z) meets triangle k: +1 leaving through it (its normal has positive x), -1 entering, 0 not at all. A
 /// line through an edge meets exactly one of its two triangles.
 int pli_shell_cross(const double *x, const PliIndex k[3], double y, double z, double *at);

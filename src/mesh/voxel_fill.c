@@ -151,7 +151,7 @@ PliStatus pli_voxel_fill_surface(PliVoxels *v, const PliMesh *mesh, double *volu
     size_t count = 0, capacity = 0;
     bool oriented = true;
     PliStatus status = pli_shell_weld(host, mesh, &t);
-    if (status == PLI_OK) status = pli_shell_check(host, &t, &oriented, err);
+    if (status == PLI_OK) status = pli_shell_check(host, &t, mesh->x, &oriented, err);
     if (status == PLI_OK) status = collect(v, mesh->x, &t, &list, &count, &capacity);
     if (status == PLI_OK) {
         room = PLI_NEW(host, t.count, Crossing);

@@ -26,6 +26,8 @@ typedef struct PliSurfaceFacts {
 
 /// Triangles only, outward. NULL: refused.
 PliMesh *pli_surface_clean(const PliHost *host, const PliMesh *in, PliSurfaceFacts *facts, PliError *err);
+/// Cuts sides longer than `longest` by halves, as long as there are no more than `most` triangles: the shape stays. The surface is closed.
+PliStatus pli_surface_cut_long(PliMesh *surface, double longest, PliIndex most);
 /// Triangles that cut others; `at` is the place of the first. PLI_NONE: no memory.
 PliIndex pli_surface_crossings(const PliHost *host, const PliMesh *surface, double at[3]);
 double pli_surface_volume(const PliMesh *surface);

@@ -39,7 +39,7 @@ PLI_API const char *pli_support_name(PliSupport support); ///< "supported", "vis
 enum { PLI_IN = 0, PLI_OUT = 1, PLI_ALIAS = 2, PLI_IN_OUT = 3 };
 
 /// The range of a slider in a viewer; 0, 0: none. Relative: from `low` times the value to `high` times. Absolute: from low to high, whose
-/// end stands for the value of the scene.
+/// end stands for the value of the scene. Of a row that does not change while running: where `pliant tune` looks.
 typedef struct PliSlide {
     double low, high;
     bool absolute;
@@ -58,7 +58,7 @@ typedef struct PliAttribute {
     int size;            ///< bytes of the field; 0: the row has no field
     int width;           ///< PLI_INDICES: corners of a cell; 0: single numbers
     bool running;        ///< it may change while the component runs
-    PliSlide slide;      ///< PLI_REAL that is `running`
+    PliSlide slide;      ///< PLI_REAL that is `running`, or a PLI_INT that makes a body finer
 } PliAttribute;
 
 /// Rows that several components share.

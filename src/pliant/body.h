@@ -67,12 +67,20 @@ typedef struct PliCriterionDef {
 } PliCriterionDef;
 PLI_API PliCriterionDef pli_criterion_default(void); ///< strain jump 0.1, with the defaults named above
 
+/// Explicit steps: elements that tick at their own power-of-two rate.
+typedef enum PliRates {
+    PLI_RATES_ONE,  ///< all tick together
+    PLI_RATES_OWN,  ///< each as seldom as it may
+    PLI_RATES_AUTO, ///< their own where that at least halves what a substep costs: slivers, steep grading
+} PliRates;
+
 /// Common part of every definition. Always start from pli_*_default(), which fills `cookie`.
 typedef struct PliBodyDef {
     PliMaterial material;
     PliCriterionDef criterion;
     PliIntegrator integrator;
     PliLinearSolver linear_solver; ///< implicit only
+    int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100
     double cg_tolerance;           ///< relative residual, default 1e-8
     double gravity[3];             ///< m/s2, default 0 -9.81 0
@@ -80,7 +88,7 @@ typedef struct PliBodyDef {
     double rayleigh_stiffness;     ///< s, implicit only
     double courant;                ///< explicit substep as a fraction of the critical one, default 0.8
     bool adapt;                    ///< false freezes the resolution (reference runs)
-    bool multirate;                ///< explicit: elements tick at their own power-of-two rate
+    PliRates multirate;            ///< explicit, default PLI_RATES_AUTO
     bool spread;                   ///< write passive coefficients after every step, default true
     /// Spheres at rest in which the material is another: x y z, radius, factor of Young's modulus, five numbers each; of those that overlap
     /// the last counts. Read at creation.
@@ -109,7 +117,7 @@ typedef enum PliCoupling { PLI_VARIATIONAL, PLI_PAPER } PliCoupling;
 /// Debunne 2001: tetrahedral levels of detail.
 typedef struct PliTetLodDef {
     PliBodyDef base;
-    const PliMesh *const *levels; ///< coarse to fine, copied
+    const PliMesh *const *levels; ///< coarse to fine, copied; points no tetrahedron has are left out
     int level_count;              ///< 1 .. 8
     PliCoupling coupling;
     int ramp;            ///< rings over which element weights fade at a level switch, default 0
@@ -280,6 +288,8 @@ typedef struct PliStats {
     double largest_hidden;                                    ///< m, by which an event would have moved it: this fades
     double substep;                                           ///< s, last
     uint64_t retries;                                         ///< of steps, since reset, see PliStepInfo
+    int rates;                                                ///< explicit: at how many the elements tick, now
+    PliIndex eased;                                           ///< explicit: slivers with less than all damping, now
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet

@@ -127,8 +127,9 @@ typedef struct PliForceOps {
     // ---- elements with four corners; NULL or false: there are others, and solvers take them from `blocks` --------------------
     bool (*corners)(void *self, const PliIndex **corner,
                     PliIndex *count); ///< [count, 4], compact numbers, until the next cut
-    /// Blocks of k K straight to value + 9 place, ten places per element: pairs of corners 00 11 22 33 10 20 30 21 31 32, with the
-    /// highest bit for the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major.
+    /// Blocks of k K straight to value + 9 place, six places per element: pairs of corners 10 20 30 21 31 32, with the highest bit for
+    /// the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major. Blocks of a corner with
+    /// itself are left to the caller: rows sum to zero.
     void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user);
 } PliForceOps;
 
@@ -152,6 +153,7 @@ typedef struct PliStepMatrix {
     const double *tether_weight, *tether_matrix;
     PliIndex block; ///< see PliSchemeStatic
     bool dense;     ///< see PliSchemeStatic
+    bool again;     ///< all but the tethers is as it was when this was last prepared
     struct PliSystem *system;
 } PliStepMatrix;
 PLI_API void pli_step_matrix_apply(const PliStepMatrix *a, const double *p, double *y); ///< y = A p; p and y differ

@@ -18,6 +18,8 @@ extern "C" {
 PLI_API bool pli_body_adapt(PliBody *body, const PliState *s, double dt);
 /// The rest of a step, for hosts that must change levels earlier in their own: step = adapt, then advance.
 PLI_API PliStepInfo pli_body_advance(PliBody *body, const PliState *s, double dt);
+/// The same by one implicit Euler step, whatever `order` is: what pli_body_response can correct, and what relaxes in long steps.
+PLI_API PliStepInfo pli_body_advance_once(PliBody *body, const PliState *s, double dt);
 
 /// s, the longest substep an explicit step from x would take: of what is live now, as it is strained there, damping included.
 PLI_API double pli_body_longest_substep(PliBody *body, const double *x);
@@ -94,7 +96,8 @@ PLI_API PliStatus pli_body_reserve_points(PliBody *body, PliIndex count, PliErro
 // ---- contact that a host solves itself -------------------------------------------------------------------------------
 
 /// Change of the velocities at the end of the last step (of length dt) had forces f acted during it: dv = dt A^-1 f with the
-/// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed or passive. PLI_UNSUPPORTED: implicit without LDL.
+/// matrix of the implicit step, dt M^-1 f for the explicit one; 0 where fixed. PLI_UNSUPPORTED: implicit without LDL, or of second
+/// order. Forces on passive coefficients act on those they follow, and passive ones follow.
 PLI_API PliStatus pli_body_response(const PliBody *body, const double *f, double dt, double *dv);
 /// Doubles of scratch that pli_body_compliance needs now.
 PLI_API size_t pli_body_compliance_work(const PliBody *body);

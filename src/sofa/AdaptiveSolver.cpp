@@ -172,7 +172,9 @@ void AdaptiveSolver::solve(const ::sofa::core::ExecParams* params, SReal dt, ::s
         ::sofa::simulation::common::MechanicalOperations(params, node).projectVelocity(vResult, node->getTime());
     PliState s = lend(x, v);
     lendForces(s);
-    const PliStepInfo info = pli_body_advance(l_model->body(), &s, dt);
+    // what contact corrects must be a step that the body can answer for
+    const PliStepInfo info =
+        freeMotion ? pli_body_advance_once(l_model->body(), &s, dt) : pli_body_advance(l_model->body(), &s, dt);
     if (freeMotion)
     {
         // The loop replaces the free position by x + dt * freeVelocity on every state: give it the mean velocity of the

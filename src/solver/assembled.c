@@ -17,8 +17,8 @@ void pli_assembled_release(PliAssembled *m)
 #define RELEASE(name) PLI_FREE(h, m->name, m->name##_capacity)
     RELEASE(order), RELEASE(place), RELEASE(first), RELEASE(column), RELEASE(value), RELEASE(fixed);
     RELEASE(in), RELEASE(out), RELEASE(corner_place), RELEASE(reduced), RELEASE(reduced_column);
-    RELEASE(reduced_place), RELEASE(reduced_weight), RELEASE(pair), RELEASE(near_first), RELEASE(near),
-        RELEASE(scratch);
+    RELEASE(edge_first), RELEASE(edge_column), RELEASE(reduced_place), RELEASE(reduced_weight), RELEASE(pair),
+        RELEASE(near_first), RELEASE(near), RELEASE(scratch);
 #undef RELEASE
 }
 
@@ -113,8 +113,8 @@ static void push_all(PliAssembled *m, const PliStepMatrix *a, PairArg *arg)
         for (PliIndex k = a->mass_first[i]; k < a->mass_first[i + 1]; ++k) push_pair(i, a->mass_column[k], NULL, arg);
 }
 
-/// Neighbours of each point, each once.
-static bool list_neighbours(PliAssembled *m)
+/// Neighbours of each point, each once: those that are free, or only those that are not.
+static bool list_neighbours(PliAssembled *m, const uint8_t *fixed, bool edges)
 {
     const PliIndex n = m->n;
     if (2 * m->pair_count >= PLI_NONE || !RESERVE(m, near_first, (size_t)n + 2) ||
@@ -122,12 +122,16 @@ static bool list_neighbours(PliAssembled *m)
         return false;
     PliIndex *first = m->near_first, *seen = m->scratch;
     memset(first, 0, ((size_t)n + 2) * sizeof *first);
-    for (size_t k = 0; k < m->pair_count; ++k) first[m->pair[k].row + 2]++, first[m->pair[k].column + 2]++;
+    for (size_t k = 0; k < m->pair_count; ++k) {
+        const PliPair p = m->pair[k];
+        first[p.row + 2] += !fixed[p.row] && !fixed[p.column] == !edges;
+        first[p.column + 2] += !fixed[p.column] && !fixed[p.row] == !edges;
+    }
     for (PliIndex i = 0; i < n; ++i) first[i + 2] += first[i + 1];
     for (size_t k = 0; k < m->pair_count; ++k) {
         const PliPair p = m->pair[k];
-        m->near[first[p.row + 1]++] = p.column;
-        m->near[first[p.column + 1]++] = p.row;
+        if (!fixed[p.row] && !fixed[p.column] == !edges) m->near[first[p.row + 1]++] = p.column;
+        if (!fixed[p.column] && !fixed[p.row] == !edges) m->near[first[p.column + 1]++] = p.row;
     }
     for (PliIndex i = 0; i < n; ++i) seen[i] = PLI_NONE;
     PliIndex used = 0;
@@ -193,66 +197,87 @@ static void order_rows(PliAssembled *m)
 
 // ---- rows ----------------------------------------------------------------------------------------------------------------------
 
-static bool build_rows(PliAssembled *m)
+/// Neighbours before row r into column[from ...], ascending. @return behind the last
+static PliIndex sort_into(const PliAssembled *m, PliIndex r, bool edges, PliIndex *column, PliIndex from)
+{
+    PliIndex used = from;
+    const PliIndex i = m->order[r];
+    for (PliIndex e = m->near_first[i]; e < m->near_first[i + 1]; ++e) {
+        const PliIndex c = m->place[m->near[e]];
+        if (c > r && !edges) continue;
+        PliIndex p = used++;
+        for (; p > from && column[p - 1] > c; --p) column[p] = column[p - 1];
+        column[p] = c;
+    }
+    return used;
+}
+
+static bool build_rows(PliAssembled *m, const uint8_t *fixed)
 {
     const PliIndex n = m->n;
     if (!RESERVE(m, first, (size_t)n + 1) || !RESERVE(m, column, m->near_first[n] / 2 + 1)) return false;
-    PliIndex used = 0;
-    for (PliIndex r = 0; r < n; ++r) {
-        m->first[r] = used;
-        const PliIndex i = m->order[r];
-        for (PliIndex e = m->near_first[i]; e < m->near_first[i + 1]; ++e) {
-            const PliIndex c = m->place[m->near[e]];
-            if (c > r) continue;
-            PliIndex p = used++;
-            for (; p > m->first[r] && m->column[p - 1] > c; --p) m->column[p] = m->column[p - 1];
-            m->column[p] = c;
-        }
-    }
-    m->first[n] = used;
-    return RESERVE(m, value, 9 * ((size_t)n + used) + 4) && RESERVE(m, fixed, n) && RESERVE(m, in, 4 * (size_t)n) &&
+    m->first[0] = 0;
+    for (PliIndex r = 0; r < n; ++r) m->first[r + 1] = sort_into(m, r, false, m->column, m->first[r]);
+    if (!list_neighbours(m, fixed, true) || !RESERVE(m, edge_first, (size_t)n + 1) ||
+        !RESERVE(m, edge_column, (size_t)m->near_first[n] + 1))
+        return false;
+    m->edge_first[0] = 0;
+    for (PliIndex r = 0; r < n; ++r) m->edge_first[r + 1] = sort_into(m, r, true, m->edge_column, m->edge_first[r]);
+    return RESERVE(m, value, 9 * ((size_t)n + m->first[n] + m->edge_first[n] + 1) + 4) && RESERVE(m, fixed, n) &&
+           RESERVE(m, in, 4 * (size_t)n) &&
            RESERVE(m, out, 4 * (size_t)n); // four: vectors read past the last row of a block
+}
+
+/// Where `column` is in a row of them, or behind it.
+static PliIndex bisect(const PliIndex *column, PliIndex low, PliIndex high, PliIndex wanted)
+{
+    const PliIndex end = high;
+    while (low < high) {
+        const PliIndex middle = low + (high - low) / 2;
+        if (column[middle] < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && column[low] == wanted ? low : PLI_NONE;
 }
 
 PliIndex pli_assembled_find(const PliAssembled *m, PliIndex row, PliIndex column)
 {
     if (row == column) return row;
-    PliIndex low = m->first[row], high = m->first[row + 1];
-    while (low < high) {
-        const PliIndex middle = low + (high - low) / 2;
-        if (m->column[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->first[row + 1] && m->column[low] == column ? m->n + low : PLI_NONE;
+    const PliIndex at = bisect(m->column, m->first[row], m->first[row + 1], column);
+    return at == PLI_NONE ? PLI_NONE : m->n + at;
 }
 
-/// Place of the block of two points, mirrored where the second comes later.
-static PliIndex place_of(const PliAssembled *m, PliIndex i, PliIndex j)
+/// Place of the block of two different points, mirrored where the second comes later or is the only one that is free.
+static PliIndex place_of(const PliAssembled *m, const uint8_t *fixed, PliIndex i, PliIndex j)
 {
-    const PliIndex r = m->place[i], c = m->place[j];
+    const PliIndex r = m->place[i], c = m->place[j], edges = m->n + m->first[m->n];
+    if (fixed[i] && fixed[j]) return edges + m->edge_first[m->n];
+    if (fixed[j]) return edges + bisect(m->edge_column, m->edge_first[r], m->edge_first[r + 1], c);
+    if (fixed[i])
+        return (edges + bisect(m->edge_column, m->edge_first[c], m->edge_first[c + 1], r)) | PLI_PLACE_MIRRORED;
     return r >= c ? pli_assembled_find(m, r, c) : pli_assembled_find(m, c, r) | PLI_PLACE_MIRRORED;
 }
 
 static void place_corners(PliAssembled *m, const PliSystem *s)
 {
-    static const int row[PLI_CORNER_PAIRS] = { 0, 1, 2, 3, 1, 2, 3, 2, 3, 3 },
-                     column[PLI_CORNER_PAIRS] = { 0, 1, 2, 3, 0, 0, 0, 1, 1, 2 };
+    static const int row[PLI_CORNER_PAIRS] = { 1, 2, 3, 2, 3, 3 }, column[PLI_CORNER_PAIRS] = { 0, 0, 0, 1, 1, 2 };
     const PliIndex *corner;
     PliIndex count;
     s->force->corners(s->force_self, &corner, &count);
     for (PliIndex e = 0; e < count; ++e, corner += 4) {
         PliIndex *place = m->corner_place + PLI_CORNER_PAIRS * (size_t)e;
         for (int q = 0; place[0] != PLI_NONE && q < PLI_CORNER_PAIRS; ++q)
-            place[q] = place_of(m, corner[row[q]], corner[column[q]]);
+            place[q] = place_of(m, s->fixed, corner[row[q]], corner[column[q]]);
     }
     for (size_t k = 0; k < m->reduced_count; ++k) {
         const PliReduced *r = &m->reduced[k];
         const PliIndex *point = m->reduced_column + r->column_first;
         PliIndex *place = m->reduced_place + r->place_first;
         for (PliIndex p = 0; p < r->column_count; ++p)
-            for (PliIndex q = 0; q <= p; ++q) *place++ = place_of(m, point[p], point[q]);
+            for (PliIndex q = 0; q <= p; ++q)
+                *place++ = q == p ? m->place[point[p]] : place_of(m, s->fixed, point[p], point[q]);
     }
 }
 
@@ -261,10 +286,10 @@ PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
     PairArg arg = { m, false };
     m->n = a->count;
     push_all(m, a, &arg);
-    if (arg.failed || !list_neighbours(m) || !RESERVE(m, order, m->n) || !RESERVE(m, place, m->n))
+    if (arg.failed || !list_neighbours(m, a->fixed, false) || !RESERVE(m, order, m->n) || !RESERVE(m, place, m->n))
         return PLI_OUT_OF_MEMORY;
     order_rows(m);
-    if (!build_rows(m)) return PLI_OUT_OF_MEMORY;
+    if (!build_rows(m, a->fixed)) return PLI_OUT_OF_MEMORY;
     if (m->by_corners) place_corners(m, a->system);
     return PLI_OK;
 }
@@ -298,6 +323,8 @@ static void fill_reduced(const PliIndex *corner, PliIndex n, const double *k, vo
     const PliReduced *r = &m->reduced[arg->reduced++];
     const PliIndex count = r->column_count, *place = m->reduced_place + r->place_first;
     const double *w = m->reduced_weight + r->weight_first;
+    double total[4] = { 0.0 };
+    for (PliIndex p = 0; p < 4 * count; ++p) total[p / count] += w[p];
     for (PliIndex p = 0; p < count; ++p) {
         double half[4][9] = { { 0.0 } }; // (W^T K)_p, corner by corner
         for (int a = 0; a < 4; ++a) {
@@ -308,7 +335,8 @@ static void fill_reduced(const PliIndex *corner, PliIndex n, const double *k, vo
         for (PliIndex q = 0; q <= p; ++q, ++place) {
             double *v = m->value + 9 * (size_t)(*place & ~PLI_PLACE_MIRRORED), sum[9] = { 0.0 };
             for (int b = 0; b < 4; ++b) {
-                const double wb = w[(size_t)b * count + q];
+                // on the diagonal, what sum_up cannot see: the sum of the row, 0 where weights sum to 1
+                const double wb = q < p ? w[(size_t)b * count + q] : total[b];
                 for (int i = 0; wb != 0.0 && i < 9; ++i) sum[i] += wb * half[b][i];
             }
             for (int i = 0; i < 9; ++i) v[i] += sum[*place & PLI_PLACE_MIRRORED ? i % 3 * 3 + i / 3 : i];
@@ -329,20 +357,29 @@ static void add_masses(PliAssembled *m, const PliStepMatrix *a)
     }
 }
 
-/// Rows and columns of fixed points to identity.
 static void fix_points(PliAssembled *m, const PliStepMatrix *a)
 {
-    bool any = false;
     for (PliIndex r = 0; r < m->n; ++r) {
         m->fixed[r] = a->fixed[m->order[r]];
-        any = any || m->fixed[r];
-    }
-    for (PliIndex r = 0; any && r < m->n; ++r) {
         double *v = m->value + 9 * (size_t)r;
         for (int i = 0; m->fixed[r] && i < 9; ++i) v[i] = i % 4 == 0 ? 1.0 : 0.0;
-        for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e)
-            if (m->fixed[r] || m->fixed[m->column[e]])
-                memset(m->value + 9 * ((size_t)m->n + e), 0, 9 * sizeof *m->value);
+    }
+}
+
+/// Rows of stiffness sum to zero: diagonal blocks take what is missing.
+PLI_WIDE static void sum_up(PliIndex n, const PliIndex *first, const PliIndex *column, const PliIndex *edge,
+                            double *value)
+{
+    const double *b = value + 9 * (size_t)n, *outer = b + 9 * (size_t)first[n];
+    for (PliIndex r = 0; r < n; ++r) {
+        double *d = value + 9 * (size_t)r, sum[9] = { 0.0 };
+        for (PliIndex e = first[r]; e < first[r + 1]; ++e, b += 9) {
+            double *c = value + 9 * (size_t)column[e];
+            for (int i = 0; i < 9; ++i) sum[i] += b[i], c[i] -= b[i % 3 * 3 + i / 3];
+        }
+        for (PliIndex e = edge[r]; e < edge[r + 1]; ++e, outer += 9)
+            for (int i = 0; i < 9; ++i) sum[i] += outer[i];
+        for (int i = 0; i < 9; ++i) d[i] -= sum[i];
     }
 }
 
@@ -350,11 +387,13 @@ void pli_assembled_fill(PliAssembled *m, const PliStepMatrix *a)
 {
     const PliSystem *s = a->system;
     FillArg arg = { m, a->stiffness_factor, 0 };
-    memset(m->value, 0, 9 * ((size_t)m->n + m->first[m->n]) * sizeof *m->value);
-    if (m->by_corners)
+    memset(m->value, 0, 9 * ((size_t)m->n + m->first[m->n] + m->edge_first[m->n] + 1) * sizeof *m->value);
+    if (m->by_corners) {
         s->force->add_corner_blocks(s->force_self, a->stiffness_factor, m->corner_place, m->value, fill_reduced, &arg);
-    else
+        sum_up(m->n, m->first, m->column, m->edge_first, m->value);
+    } else {
         pli_step_matrix_stiffness(a, fill_block, &arg);
+    }
     add_masses(m, a);
     fix_points(m, a);
 }

@@ -2,8 +2,8 @@
 #ifndef PLI_ASSEMBLED_H
 #define PLI_ASSEMBLED_H
 
-// The matrix of an implicit step as 3x3 blocks: the diagonal and what is below it, rows in an order of small bandwidth. Tethers are not
-// part of it: they come and go within a step, and few points have them.
+// The matrix of an implicit step as 3x3 blocks: the diagonal and what is below it, rows in an order of small bandwidth. Fixed points have a
+// row of the identity and no others. Tethers are not part of it: they come and go within a step, and few points have them.
 // The pattern allocates when it grows; filling and multiplying never do.
 
 #include "solver/system.h"
@@ -24,12 +24,15 @@ typedef struct PliAssembled {
     PliIndex n;               ///< rows
     PliIndex *order, *place;  ///< order[row]: its point; place[point]: its row
     PliIndex *first, *column; ///< blocks below the diagonal, by rows, ascending
-    double *value;            ///< [n + first[n], 9], row-major: diagonal blocks, then those below
-    uint8_t *fixed;           ///< per row
-    double *in, *out;         ///< [n, 4], to lend to a product
+    double *
+        value; ///< [n + first[n], 9], row-major: diagonal blocks, then those below; behind them `edge` blocks and one of no use
+    uint8_t *fixed;   ///< per row
+    double *in, *out; ///< [n, 4], to lend to a product
 
+    /// Fixed neighbours of each row, ascending: what couples with them only counts on the diagonal.
+    PliIndex *edge_first, *edge_column;
     bool by_corners;        ///< all stiffness comes from elements with four corners, whose places are known:
-    PliIndex *corner_place; ///< [elements, 10], see pli_elastic_add_tet_blocks; PLI_NONE: the next of `reduced`
+    PliIndex *corner_place; ///< [elements, 6], see pli_elastic_add_tet_blocks; PLI_NONE: the next of `reduced`
     PliReduced *reduced;
     PliIndex *reduced_column, *reduced_place;
     double *reduced_weight;
@@ -40,8 +43,9 @@ typedef struct PliAssembled {
     size_t pair_count;
     PliIndex *near_first, *near, *scratch; ///< neighbours of each point
     size_t order_capacity, place_capacity, first_capacity, column_capacity, value_capacity, fixed_capacity, in_capacity,
-        out_capacity, corner_place_capacity, reduced_capacity, reduced_column_capacity, reduced_place_capacity,
-        reduced_weight_capacity, pair_capacity, near_first_capacity, near_capacity, scratch_capacity;
+        out_capacity, edge_first_capacity, edge_column_capacity, corner_place_capacity, reduced_capacity,
+        reduced_column_capacity, reduced_place_capacity, reduced_weight_capacity, pair_capacity, near_first_capacity,
+        near_capacity, scratch_capacity;
 } PliAssembled;
 
 void pli_assembled_release(PliAssembled *m);

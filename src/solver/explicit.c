@@ -19,9 +19,11 @@ static void add_tick_forces(PliSystem *s, int k, const double *v)
         s->force->add_force(s->force_self, s->x, v, s->f);
         return;
     }
-    // slowest first: what was summed so far is doubled on the way down, so rate g ends up times 2^g
-    for (int g = s->rate_count - 1; g >= 0; --g) {
-        if (k % (1 << g) == 0) s->force->add_force_at_rate(s->force_self, g, s->x, v, s->f);
+    // slowest of those that tick first: what was summed so far is doubled on the way down, so rate g ends up times 2^g
+    int slowest = 0;
+    while (slowest + 1 < s->rate_count && k % (2 << slowest) == 0) ++slowest;
+    for (int g = slowest; g >= 0; --g) {
+        s->force->add_force_at_rate(s->force_self, g, s->x, v, s->f);
         if (g > 0)
             for (size_t i = 0; i < values; ++i) s->f[i] *= 2.0;
     }

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/wide.h"
+#include "solver/dissect.h"
 
 enum { WIDEST = 16 }; ///< block columns of a panel: wider ones are cut, which keeps the dense triangles small
 
@@ -46,20 +47,45 @@ static bool list_neighbours(PliFactor *f, const PliIndex *first, const PliIndex 
     return true;
 }
 
-/// AMD with lent memory: amd_order would call malloc. An order that keeps the factor sparse goes to f->order.
-static bool order_amd(PliFactor *f)
+/// AMD with lent memory (amd_order would call malloc) on the points order[from ... to - 1] and the edges between them, which it sorts.
+static void order_piece(PliFactor *f, size_t from, size_t to, PliIndex *local, int *scratch, size_t room)
 {
-    const size_t n = f->n, entries = f->near_first[n], room = entries + entries / 5 + n + 1;
-    if (room > INT_MAX || !RESERVE(scratch, 9 * n + room)) return false;
-    int *pe = f->scratch, *len = pe + n, *nv = len + n, *head = nv + n, *elen = head + n, *degree = elen + n,
-        *w = degree + n, *last = w + n, *next = last + n, *iw = next + n;
-    for (size_t r = 0; r < n; ++r)
-        pe[r] = (int)f->near_first[r], len[r] = (int)(f->near_first[r + 1] - f->near_first[r]);
-    for (size_t e = 0; e < entries; ++e) iw[e] = (int)f->near[e];
+    const size_t n = to - from;
+    int *pe = scratch, *len = pe + n, *nv = len + n, *head = nv + n, *elen = head + n, *degree = elen + n,
+        *w = degree + n, *last = w + n, *next = last + n, *iw = next + n, entries = 0;
+    PliIndex *point = f->order + from;
+    for (size_t k = 0; k < n; ++k) local[point[k]] = (PliIndex)k;
+    for (size_t k = 0; k < n; ++k) {
+        pe[k] = entries;
+        for (PliIndex e = f->near_first[point[k]]; e < f->near_first[point[k] + 1]; ++e)
+            if (local[f->near[e]] != PLI_NONE) iw[entries++] = (int)local[f->near[e]];
+        len[k] = entries - pe[k];
+    }
     double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
-    amd_2((int)n, pe, iw, len, (int)room, (int)entries, nv, next, last, head, elen, degree, w, control, info);
-    for (size_t k = 0; k < n; ++k) f->order[k] = (PliIndex)last[k];
+    amd_2((int)n, pe, iw, len, (int)(room - 9 * n), entries, nv, next, last, head, elen, degree, w, control, info);
+    PliIndex *sorted = f->head;
+    for (size_t k = 0; k < n; ++k) sorted[k] = point[last[k]];
+    for (size_t k = 0; k < n; ++k) local[point[k]] = PLI_NONE;
+    memcpy(point, sorted, n * sizeof *point);
+}
+
+/// An order that keeps the factor sparse: AMD's, and for more than some hundred points nested dissection with AMD for the pieces.
+static bool order_points(PliFactor *f)
+{
+    enum { WHOLE = 1000, PIECE = 150 };
+    const size_t n = f->n, entries = f->near_first[n], room = entries + entries / 5 + 10 * n + 1,
+                 need = room > PLI_DISSECT_WORK * n ? room : PLI_DISSECT_WORK * n;
+    if (need > INT_MAX || !RESERVE(scratch, need)) return false;
+    PliIndex *local = f->mark, *begin = f->next, *end = f->position, pieces = 1;
+    if (n > WHOLE) {
+        pieces = pli_dissect(f->n, f->near_first, f->near, PIECE, f->order, begin, end, (PliIndex *)f->scratch);
+    } else {
+        for (PliIndex k = 0; k < f->n; ++k) f->order[k] = k;
+        begin[0] = 0, end[0] = f->n;
+    }
+    for (size_t k = 0; k < n; ++k) local[k] = PLI_NONE;
+    for (PliIndex k = 0; k < pieces; ++k) order_piece(f, begin[k], end[k], local, f->scratch, room);
     return true;
 }
 
@@ -258,7 +284,7 @@ PliStatus pli_factor_pattern(PliFactor *f, PliIndex n, const PliIndex *first, co
         !RESERVE(next, n) || !RESERVE(position, n) || !RESERVE(list_first, (size_t)n + 1) || !RESERVE(owner, n) ||
         !RESERVE(local, n) || !RESERVE(sign, unknowns) || !RESERVE(y, unknowns) || !list_neighbours(f, first, column))
         return PLI_OUT_OF_MEMORY;
-    if (n && !order_amd(f)) return PLI_OUT_OF_MEMORY;
+    if (n && !order_points(f)) return PLI_OUT_OF_MEMORY;
     find_parents(f);
     order_by_tree(f);
     find_parents(f);

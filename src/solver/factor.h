@@ -3,7 +3,7 @@
 #define PLI_FACTOR_H
 
 // Factor L S L^T of a sparse symmetric matrix of 3x3 blocks, S = +-1. Columns with the same rows form panels, and the arithmetic between
-// panels is dense. The order is AMD's on the graph of blocks. Every number is summed in one order whatever the vector unit: the same bits.
+// panels is dense. The order is that of nested dissection of the graph of blocks, for small ones AMD's. Every number is summed in one order whatever the vector unit: the same bits.
 // The pattern allocates when it grows; factoring and solving never do.
 
 #include <pliant/base.h>

@@ -34,7 +34,7 @@ typedef struct PliHierarchy {
     double *dense; ///< Cholesky factor of the coarsest, unless that is too large: then it is swept
     double *dense_x;
     PliIndex *scratch;
-    double *sums; ///< of a product
+    float *sums; ///< of a product, [rows, 9]
     size_t dense_capacity, dense_x_capacity, scratch_capacity, sums_capacity;
     bool has_factor;
 } PliHierarchy;

@@ -1,6 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Linearised implicit Euler on the active points:
-//   [(1 + h a) M - h (h + b) K] dv = h [ f(x, v) - a M v + (h + b_r) K v ]
+// Linearised implicit stages on the active points, of length h and reach g (PliStage; implicit Euler: g = h):
+//   [(1 + g a) M - g (g + b) K] dv = h [ f(x, v) - a M v + (g + b_r) K v ],   x += h v + g dv
 // a: mass damping, b_r: Rayleigh stiffness, b = b_r + material damping (already inside f, so only in the matrix).
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "base/timer.h"
 #include "solver/methods.h"
 
-// ---- memory lent to a step: five fields over all points, then the iteration's own ------------------------------------------
+// ---- memory lent to a step: six fields over all points, then the iteration's own ------------------------------------------
 
 typedef struct Scratch {
+    double *before;          ///< internal forces when the step began, from its first stage to the next
     double *full, *reaction; ///< of pli_step_matrix_apply
     double *free;            ///< right-hand side without tools
     double *b, *dv, *rest;
@@ -21,14 +22,14 @@ size_t pli_implicit_workspace(PliIndex point_capacity)
 {
     const size_t n = 3 * (size_t)point_capacity;
     const size_t cg = pli_cg_workspace((PliIndex)n), minres = pli_minres_workspace((PliIndex)n);
-    return 5 * n + (cg > minres ? cg : minres);
+    return 6 * n + (cg > minres ? cg : minres);
 }
 
 static Scratch scratch_of(const PliSystem *s)
 {
     const size_t all = 3 * ((size_t)s->active_count + s->slave_count);
     double *w = s->work;
-    return (Scratch){ w, w + all, w + 2 * all, w + 3 * all, w + 4 * all, w + 5 * all };
+    return (Scratch){ w, w + all, w + 2 * all, w + 3 * all, w + 4 * all, w + 5 * all, w + 6 * all };
 }
 
 // ---- the matrix ------------------------------------------------------------------------------------------------------------
@@ -236,8 +237,9 @@ typedef struct Solve {
 static bool prepare(Solve *q)
 {
     const PliLinearMethod *m = q->im->chosen;
-    for (;; q->definite = true) {
-        const PliStepMatrix a = matrix_of(q->s);
+    for (bool again = q->is_stale;; q->definite = true, again = false) {
+        PliStepMatrix a = matrix_of(q->s);
+        a.again = again;
         const double start = pli_cpu_ms();
         q->is = m->ops->prepare(m->self, &a);
         q->is_stale = false;
@@ -405,31 +407,37 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
         }
         q->s->force->linearize(q->s->force_self, q->s->x, true);
         q->definite = true;
-        q->has_guess = false;
+        q->has_guess = q->is_stale = false;
         if (!prepare(q)) return -1;
         if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
     }
 }
 
 /// The step's dv: solved until tools have nothing to say. @return iterations, or -1
-static int solve_step(PliSystem *s, const PliImplicit *im, double dt, const Scratch *w)
+static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage, bool again, const Scratch *w)
 {
     enum { ROUNDS = 24 };
     Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices };
     const size_t n = 3 * (size_t)s->active_count;
     int total = 0;
-    if (!prepare(&q)) return -1;
+    if (again) {
+        q.is = s->prepared, q.is_stale = s->prepared_tethers || s->tether_count > 0;
+    } else if (!prepare(&q)) {
+        return -1;
+    }
+    s->prepared_tethers = s->tether_count > 0;
     for (int round = 1;; ++round) {
         memcpy(w->b, w->free, n * sizeof *w->b);
         if (s->press) {
             memset(w->reaction, 0, n * sizeof *w->reaction);
             s->press(s->self, w->reaction);
             for (size_t i = 0; i < n; ++i)
-                if (!s->fixed[i / 3]) w->b[i] += dt * w->reaction[i];
+                if (!s->fixed[i / 3]) w->b[i] += stage->length * w->reaction[i];
         }
         const int iterations = solve(&q, w->b, w->dv, w->rest);
         if (iterations < 0) return -1;
         total += iterations;
+        s->prepared = q.is;
         bool matrix = false;
         if (!s->settle || s->settle(s->self, w->dv, q.converged, &matrix) || round == ROUNDS) return total;
         if (matrix && im->chosen->ops->tethered) {
@@ -438,11 +446,37 @@ static int solve_step(PliSystem *s, const PliImplicit *im, double dt, const Scra
             q.is_stale = q.is_stale || matrix;
         }
         q.has_guess = true;
+        s->prepared_tethers = true;
     }
 }
 
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
+int pli_implicit_stages(int order, double dt, PliStage stage[PLI_STAGES])
 {
+    const double part = order < 2 ? 1.0 : 1.0 - sqrt(0.5);
+    stage[0] = (PliStage){ 0.0, part * dt, part * dt, false };
+    stage[1] = (PliStage){ part * dt, dt - part * dt, part * dt, true };
+    return order < 2 ? 1 : 2;
+}
+
+// Whether the tangent of the stage before still says how the forces change: what they did since, and what it foretold. reach V of the
+// stage's start is the way they went. On a step of a hundred seconds the tangent of its beginning threw a beam away.
+static bool still_holds(const PliSystem *s, const Scratch *w, double reach)
+{
+    static const double MOST = 0.25;
+    const size_t all = 3 * ((size_t)s->active_count + s->slave_count);
+    double off = 0.0, change = 0.0;
+    memset(w->reaction, 0, all * sizeof *w->reaction);
+    s->force->add_dforce(s->force_self, s->v, reach, w->reaction);
+    for (size_t i = 0; i < all; ++i) {
+        const double now = s->f[i] - w->before[i];
+        off += (now - w->reaction[i]) * (now - w->reaction[i]), change += now * now;
+    }
+    return off <= MOST * MOST * change;
+}
+
+int pli_implicit_step(PliSystem *s, const PliImplicit *im, const PliStage *stage)
+{
+    const double h = stage->length, reach = stage->reach;
     const size_t n = 3 * (size_t)s->active_count, all = n + 3 * (size_t)s->slave_count;
     const Scratch w = scratch_of(s);
     double *b = w.free, *dv = w.dv;
@@ -455,15 +489,17 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }
     s->force_ready = false;
-    if (s->add_force) s->add_force(s->self, 0.0, dt, s->x, s->v, s->f);
+    const bool again = stage->again && still_holds(s, &w, reach);
+    if (!stage->again) memcpy(w.before, s->f, all * sizeof *s->f);
+    if (s->add_force) s->add_force(s->self, stage->start, reach, s->x, s->v, s->f);
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Methods that notice try the exact one first,
     // which follows the motion better and comes to rest sooner.
     const double start = pli_cpu_ms();
-    s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
+    if (!again) s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
     s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start };
-    // f += (h + b_r) K v
-    s->force->add_dforce(s->force_self, s->v, dt + s->rayleigh_stiffness, s->f);
+    // f += (g + b_r) K v
+    s->force->add_dforce(s->force_self, s->v, reach + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
     pli_system_mass(s, s->v, b);
     for (PliIndex i = 0; i < s->active_count; ++i) {
@@ -471,14 +507,14 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
             const size_t j = 3 * (size_t)i + c;
             double f = s->f[j] + s->load[i] * s->gravity[c] - s->mass_damping * b[j];
             if (s->f_ext) f += s->f_ext[j];
-            if (s->impulse) s->impulse[j] = s->fixed[i] ? -dt * f : 0.0;
-            b[j] = s->fixed[i] ? 0.0 : dt * f;
+            if (s->impulse) s->impulse[j] = s->fixed[i] ? (stage->again ? s->impulse[j] : 0.0) - h * f : 0.0;
+            b[j] = s->fixed[i] ? 0.0 : h * f;
         }
     }
-    s->mass_factor = 1.0 + dt * s->mass_damping;
-    s->stiffness_factor = -dt * (dt + s->rayleigh_stiffness + s->material_damping);
+    s->mass_factor = 1.0 + reach * s->mass_damping;
+    s->stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
     const double begin = pli_cpu_ms();
-    const int iterations = solve_step(s, im, dt, &w);
+    const int iterations = solve_step(s, im, stage, again, &w);
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
     if (s->impulse) {
@@ -486,14 +522,18 @@ int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt)
         multiply(&a, dv, b);
         memset(w.reaction, 0, n * sizeof *w.reaction);
         if (s->press) s->press(s->self, w.reaction); // tools push at fixed ones, too
-        for (size_t i = 0; i < n; ++i)
-            s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] - dt * w.reaction[i] : 0.0;
+        for (size_t i = 0; i < n; ++i) s->impulse[i] = s->fixed[i / 3] ? s->impulse[i] + b[i] - h * w.reaction[i] : 0.0;
     }
     for (size_t i = 0; i < n; ++i) {
-        s->v[i] += dv[i];
-        s->x[i] += dt * s->v[i];
+        if (reach == h) {
+            s->v[i] += dv[i];
+            s->x[i] += h * s->v[i];
+        } else {
+            s->x[i] += h * s->v[i] + reach * dv[i];
+            s->v[i] += dv[i];
+        }
     }
-    if (s->correct) s->correct(s->self, dt, dt, s->x, s->v);
+    if (s->correct) s->correct(s->self, stage->start + h, h, s->x, s->v);
     pli_system_spread(s, s->x);
     pli_system_spread(s, s->v);
     return iterations;

@@ -67,6 +67,8 @@ typedef struct PliSystem {
     void *self;
 
     double mass_factor, stiffness_factor; ///< of the matrix of the last implicit step
+    PliPrepared prepared;                 ///< what was made of it ...
+    bool prepared_tethers;                ///< ... with tethers
     PliSolveCost solve;
 
     // ---- implicit only: points of the body that contact or the host hold, see PliStepMatrix ----------------------------------
@@ -116,9 +118,21 @@ void pli_implicit_destroy(PliImplicit *im);
 PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im);
 /// Tethers join points that the pattern keeps apart: pieces of a body that begin to touch.
 bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im);
-/// One linearised implicit Euler step, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it
-/// failed.
-int pli_implicit_step(PliSystem *s, const PliImplicit *im, double dt);
+/// A linearised implicit step of `length`, or a part of one: dv and x follow from the forces at length v + reach dv.
+/// With reach = length that is implicit Euler.
+typedef struct PliStage {
+    double start;  ///< s, since the step began
+    double length; ///< s
+    double reach;  ///< s
+    bool again;    ///< with the matrix of the stage before, which had the same reach
+} PliStage;
+enum { PLI_STAGES = 2 };
+/// The stages of a step of first or second order. Second: implicit Euler over the first part g of the step, then a stage of the same
+/// reach over the rest, g = 1 - 1/sqrt(2). For linear forces that is the L-stable SDIRK method of two stages (Alexander 1977), whose
+/// damping of slow motion falls with the fourth power of the step; both have one matrix. @return how many
+int pli_implicit_stages(int order, double dt, PliStage stage[PLI_STAGES]);
+/// One stage, solved as often as tools need. @return iterations (1 for each direct solve), or -1 when it failed.
+int pli_implicit_step(PliSystem *s, const PliImplicit *im, const PliStage *stage);
 bool pli_implicit_responds(const PliImplicit *im); ///< the two below may be called
 /// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ.
 void pli_implicit_solve(PliSystem *s, const PliImplicit *im, const double *b, double *x);

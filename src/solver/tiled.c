@@ -1,6 +1,8 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // The direct solver of dense bodies whose points come in blocks: tiles of groups of four points. Blocks of four are groups; others
 // are spread over them, which costs zeros in the tiles and nothing else.
+#include <string.h>
+
 #include "base/memory.h"
 #include "solver/methods.h"
 #include "solver/tiles.h"
@@ -8,6 +10,9 @@
 typedef struct Tiled {
     PliTiles *tiles;
     bool by_groups; ///< forces know their groups of four points and fill them themselves
+    double *plain;  ///< the tiles without tethers and without what is fixed, before they were factored ...
+    size_t capacity;
+    bool has_plain; ///< ... where tethers may change
 } Tiled;
 
 static void *create(const PliHost *host)
@@ -25,6 +30,7 @@ static void destroy(void *self)
 {
     Tiled *t = self;
     const PliHost host = t->tiles->host;
+    PLI_FREE(&host, t->plain, t->capacity);
     pli_tiles_destroy(t->tiles);
     PLI_FREE(&host, t, 1);
 }
@@ -70,7 +76,22 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; e += stride)
             for (PliIndex f = a->tether_first[j]; f < e; f += stride)
                 pli_tiles_join(m, a->tether_column[e] / 4, a->tether_column[f] / 4);
+    t->has_plain = false;
     return pli_tiles_seal(m);
+}
+
+/// Tethers come and go with tools and with what the host asks for. May allocate, when they begin to.
+static bool reserve_plain(Tiled *t, const PliStepMatrix *a)
+{
+    const PliSystem *s = a->system;
+    const size_t size = (size_t)PLI_TILE * PLI_TILE * t->tiles->stored;
+    if (!s->press && !s->add_force && a->tether_count == 0) return false;
+    if (t->capacity >= size) return true;
+    PLI_FREE(&t->tiles->host, t->plain, t->capacity);
+    t->capacity = t->tiles->a_capacity > size ? t->tiles->a_capacity : size;
+    t->plain = PLI_NEW(&t->tiles->host, t->capacity, double);
+    if (!t->plain) t->capacity = 0;
+    return t->plain;
 }
 
 static bool outgrown(void *self, const PliStepMatrix *a)
@@ -139,22 +160,35 @@ static void add_mass(PliTiles *m, PliIndex i, PliIndex j, double mass)
     for (PliIndex c = 0; c < 3 && to; ++c) to[PLI_TILE * (4 * c + i % 4) + 4 * c + j % 4] += mass;
 }
 
-static PliPrepared prepare(void *self, const PliStepMatrix *a)
+static void assemble(const Tiled *t, const PliStepMatrix *a)
 {
-    const Tiled *t = self;
     PliTiles *m = t->tiles;
     const PliSystem *s = a->system;
     pli_tiles_zero(m);
     FillArg arg = { m, a->stiffness_factor };
     if (!t->by_groups || !s->force->add_blocks(s->force_self, 4, a->stiffness_factor, place_block, m, PLI_TILE))
         pli_step_matrix_stiffness(a, fill_block, &arg);
-    for (PliIndex j = 0; j < a->tether_count; ++j)
-        stride_of(a) == 4 ? add_tether_groups(m, a, j) : add_tether_points(m, a, j);
     for (PliIndex i = 0; i < a->count; ++i) {
         if (!a->mass_first) add_mass(m, i, i, a->mass_factor * a->mass[i]);
         for (PliIndex k = a->mass_first ? a->mass_first[i] : 0; a->mass_first && k < a->mass_first[i + 1]; ++k)
             add_mass(m, i, a->mass_column[k], a->mass_factor * a->mass_value[k]);
     }
+}
+
+static PliPrepared prepare(void *self, const PliStepMatrix *a)
+{
+    Tiled *t = self;
+    PliTiles *m = t->tiles;
+    const size_t bytes = (size_t)PLI_TILE * PLI_TILE * m->stored * sizeof *m->a;
+    if (a->again && t->has_plain) {
+        memcpy(m->a, t->plain, bytes);
+    } else {
+        assemble(t, a);
+        t->has_plain = reserve_plain(t, a);
+        if (t->has_plain) memcpy(t->plain, m->a, bytes);
+    }
+    for (PliIndex j = 0; j < a->tether_count; ++j)
+        stride_of(a) == 4 ? add_tether_groups(m, a, j) : add_tether_points(m, a, j);
     for (PliIndex i = 0; i < a->count; ++i)
         for (PliIndex c = 0; c < 3 && a->fixed[i]; ++c) pli_tiles_fix(m, i / 4, 4 * c + i % 4);
     for (PliIndex i = a->count; i % 4; ++i) // places that nobody has
@@ -176,6 +210,28 @@ static void solve(void *self, const PliStepMatrix *a, const double *b, double *x
         for (PliIndex c = 0; c < 3; ++c) x[3 * (size_t)i + c] = t[pli_tiles_at(m, i / 4) + 4 * c + i % 4];
 }
 
+static void apply(void *self, const PliStepMatrix *a, const double *p, double *y)
+{
+    const Tiled *t = self;
+    const PliTiles *m = t->tiles;
+    if (!t->has_plain) {
+        PliStepMatrix bare = *a;
+        bare.tether_count = 0;
+        pli_step_matrix_apply(&bare, p, y);
+        return;
+    }
+    double *from = m->x, *to = m->panel;
+    for (PliIndex i = a->count; i % 4; ++i)
+        for (PliIndex c = 0; c < 3; ++c) from[pli_tiles_at(m, i / 4) + 4 * c + i % 4] = 0.0;
+    for (PliIndex i = 0; i < a->count; ++i)
+        for (PliIndex c = 0; c < 3; ++c)
+            from[pli_tiles_at(m, i / 4) + 4 * c + i % 4] = a->fixed[i] ? 0.0 : p[3 * (size_t)i + c];
+    pli_tiles_multiply(m, t->plain, from, to);
+    for (PliIndex i = 0; i < a->count; ++i)
+        for (PliIndex c = 0; c < 3; ++c)
+            y[3 * (size_t)i + c] = a->fixed[i] ? p[3 * (size_t)i + c] : to[pli_tiles_at(m, i / 4) + 4 * c + i % 4];
+}
+
 const PliMethodKind pli_method_tiles = {
     .ops = { .name = "tiles",
              .takes = takes,
@@ -183,6 +239,7 @@ const PliMethodKind pli_method_tiles = {
              .outgrown = outgrown,
              .prepare = prepare,
              .solve = solve,
+             .apply = apply,
              .notices = true,
              .responds = true },
     .create = create,

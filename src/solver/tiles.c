@@ -388,3 +388,31 @@ void pli_tiles_solve_eight(const PliTiles *m, double *x)
             for (PliIndex p = 0; p < i; ++p) subtract_lanes(b + LANES * p, own[PLI_TILE * i + p], b + LANES * i);
     }
 }
+
+void pli_tiles_multiply(const PliTiles *m, const double *a, const double *x, double *y)
+{
+    const size_t n = m->tiles;
+    memset(y, 0, n * PLI_TILE * sizeof *y);
+    for (PliIndex k = 0; k < n; ++k) {
+        const double *own = a + (size_t)AREA * m->number[k * n + k], *b = x + PLI_TILE * (size_t)k;
+        double *z = y + PLI_TILE * (size_t)k;
+        const PliIndex width = m->width[k];
+        for (PliIndex i = 0; i < width; ++i) {
+            double sum = own[PLI_TILE * i + i] * b[i];
+            for (PliIndex p = 0; p < i; ++p) sum += own[PLI_TILE * i + p] * b[p], z[p] += own[PLI_TILE * i + p] * b[i];
+            z[i] += sum;
+        }
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
+            const double *t = a + (size_t)AREA * m->number[m->below[e] * n + k],
+                         *c = x + PLI_TILE * (size_t)m->below[e];
+            double *w = y + PLI_TILE * (size_t)m->below[e];
+            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i) {
+                double part[4] = { 0.0, 0.0, 0.0, 0.0 };
+                for (PliIndex p = 0; p < width; p += 4)
+                    for (PliIndex q = 0; q < 4; ++q) part[q] += t[PLI_TILE * i + p + q] * b[p + q];
+                w[i] += (part[0] + part[1]) + (part[2] + part[3]);
+                for (PliIndex p = 0; p < width; ++p) z[p] += c[i] * t[PLI_TILE * i + p];
+            }
+        }
+    }
+}

@@ -66,6 +66,8 @@ PliStatus pli_tiles_factor(PliTiles *m);                           ///< PLI_DIVE
 void pli_tiles_solve(const PliTiles *m, double *x);                ///< in place, PLI_TILE doubles per tile
 /// Eight at once: x has shape [tiles, PLI_TILE, 8].
 void pli_tiles_solve_eight(const PliTiles *m, double *x);
+/// y = A x with the tiles of `a`, a copy of m->a from before it was factored; x and y differ.
+void pli_tiles_multiply(const PliTiles *m, const double *a, const double *x, double *y);
 static inline size_t pli_tiles_at(const PliTiles *m, PliIndex group)
 {
     return PLI_TILE * (size_t)m->tile_of[group] + PLI_TILE_GROUP * (size_t)m->slot[group];

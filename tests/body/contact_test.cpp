@@ -41,6 +41,7 @@ struct Kind {
     std::string scheme;
     PliLinearSolver solver;
     bool adapt;
+    int order = 1;
 };
 void PrintTo(const Kind &k, std::ostream *out) { *out << k.name; }
 
@@ -52,6 +53,7 @@ Body make(const Kind &k, Mesh (*shape)(PliIndex), double drag = 0.0)
     PliBodyDef base = pli_body_default();
     base.integrator = PLI_IMPLICIT;
     base.linear_solver = k.solver;
+    base.order = k.order;
     base.cg_iterations = 500;
     base.adapt = k.adapt;
     base.rayleigh_stiffness = 0.01;
@@ -153,6 +155,9 @@ INSTANTIATE_TEST_SUITE_P(Schemes, ImplicitContact,
                          testing::Values(Kind{ "frames_factor", "frames", PLI_SOLVE_AUTO, false },
                                          Kind{ "frames_cg", "frames", PLI_SOLVE_CG, false },
                                          Kind{ "frames_adaptive", "frames", PLI_SOLVE_AUTO, true },
+                                         Kind{ "frames_second_order", "frames", PLI_SOLVE_AUTO, false, 2 },
+                                         Kind{ "frames_adaptive_second_order", "frames", PLI_SOLVE_AUTO, true, 2 },
+                                         Kind{ "fem_second_order", "fem", PLI_SOLVE_LDL, false, 2 },
                                          Kind{ "fem_factor", "fem", PLI_SOLVE_LDL, false },
                                          Kind{ "fem_cg", "fem", PLI_SOLVE_CG, false },
                                          Kind{ "tetlod_factor", "tetlod", PLI_SOLVE_LDL, true },

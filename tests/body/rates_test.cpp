@@ -4,7 +4,10 @@
 
 #include <cmath>
 
+#include <pliant/stages.h>
+
 #include "base/hash.h"
+#include "base/vec.h"
 #include "support/bodies.h"
 
 using namespace pli_test;
@@ -20,7 +23,7 @@ double growth(PliMesh *mesh, bool hold, bool multirate, double time, uint64_t se
     PliError err = {};
     def.mesh = mesh;
     def.base.gravity[1] = 0.0;
-    def.base.multirate = multirate;
+    def.base.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_ONE;
     def.base.material.law = PLI_NEOHOOKEAN;
     def.base.material.young = 2e7;
     def.base.material.poisson = 0.35;
@@ -74,5 +77,82 @@ TEST(Rates, EnergyOfABallStaysForTwentySeconds)
             for (int d = 0; d < 3; ++d) p[d] *= length > 0.0 ? most / std::sqrt(length) : 1.0;
         }
         EXPECT_LT(growth(mesh.get(), false, true, 20.0, 1), 1.5) << n << " cells";
+    }
+}
+
+// ---- slivers ---------------------------------------------------------------------------------------------------------------
+
+namespace
+{
+
+/// A box with one inner node pressed against the face opposite, in one of its tetrahedra, to `height` of what it was.
+Mesh flattened(double height)
+{
+    Mesh mesh = box(6, 6, 6, 1, 1, 1, 0.0, 1);
+    for (PliIndex e = 0; e < mesh->tet_count; ++e) {
+        const PliIndex *t = mesh->tets + 4 * (size_t)e;
+        double *p = mesh->x + 3 * (size_t)t[3], foot[3] = {}, middle = 0.0;
+        for (int d = 0; d < 3; ++d) middle = std::fmax(middle, std::fabs(p[d] - 0.5));
+        if (middle > 0.2) continue;
+        for (int k = 0; k < 3; ++k)
+            for (int d = 0; d < 3; ++d) foot[d] += mesh->x[3 * (size_t)t[k] + d] / 3.0;
+        for (int d = 0; d < 3; ++d) p[d] = foot[d] + height * (p[d] - foot[d]);
+        break;
+    }
+    return mesh;
+}
+
+Body jelly(const PliMesh *mesh, double damping)
+{
+    PliHost host = pli_host_default();
+    PliFemDef def = pli_fem_default();
+    PliError err = {};
+    def.mesh = mesh;
+    def.base.gravity[1] = 0.0;
+    def.base.material = { PLI_COROT, 1e5, 0.4, 1000.0, damping };
+    Body body(pli_fem_create(&host, &def, &err));
+    EXPECT_TRUE(body) << err.text;
+    return body;
+}
+
+} // namespace
+
+TEST(Slivers, TickAtTheirOwnRateUnasked)
+{
+    Mesh plain = flattened(1.0), flat = flattened(1e-4);
+    EXPECT_EQ(1, pli_body_stats(jelly(plain.get(), 0.0).get()).rates);
+    EXPECT_LT(1, pli_body_stats(jelly(flat.get(), 0.0).get()).rates);
+}
+
+TEST(Slivers, GiveUpDampingInsteadOfTheSubstep)
+{
+    Mesh plain = flattened(1.0), flat = flattened(0.01);
+    Body a = jelly(plain.get(), 0.01), b = jelly(flat.get(), 0.01);
+    EXPECT_EQ(0u, pli_body_stats(a.get()).eased);
+    EXPECT_LT(0u, pli_body_stats(b.get()).eased);
+    EXPECT_GT(20u, pli_body_stats(b.get()).eased) << "only those that are to blame";
+    // with all its damping the sliver asks for a substep hundreds of times as short
+    EXPECT_LT(pli_body_longest_substep(a.get(), pli_body_rest(a.get())),
+              20.0 * pli_body_longest_substep(b.get(), pli_body_rest(b.get())));
+}
+
+TEST(Slivers, KeepMomentumAndNeverGainEnergy)
+{
+    Mesh mesh = flattened(0.01);
+    Body body = jelly(mesh.get(), 0.01);
+    State s(body.get());
+    uint64_t seed = 3;
+    for (double &v : s.v) v = 1.0 + 0.5 * (pli_random_unit(&seed) - 0.5);
+    const PliEnergy start = pli_body_energy(body.get(), s.x.data(), s.v.data());
+    double last = start.kinetic + start.elastic;
+    for (int k = 0; k < 100; ++k) {
+        ASSERT_TRUE(pli_body_step(body.get(), &s.view, 0.01).finite);
+        const PliEnergy now = pli_body_energy(body.get(), s.x.data(), s.v.data());
+        EXPECT_LT(now.kinetic + now.elastic, last * (1.0 + 1e-9)) << "step " << k;
+        last = now.kinetic + now.elastic;
+        for (int d = 0; d < 3; ++d) {
+            EXPECT_NEAR(start.momentum[d], now.momentum[d], 1e-10 * v3_norm(start.momentum));
+            EXPECT_NEAR(start.angular[d], now.angular[d], 1e-9 * v3_norm(start.angular));
+        }
     }
 }

@@ -182,3 +182,21 @@ TEST(Command, AFullDiskIsNoSuccess)
     EXPECT_EQ(run("--help", ">/dev/full 2>/dev/null").code, 4);
     EXPECT_EQ(run("bench --help", ">/dev/full 2>/dev/null").code, 4);
 }
+
+TEST(Haptic, ListsItsDevicesAndFeelsABody)
+{
+    const Output list = run("haptic --list");
+    EXPECT_EQ(list.code, 0);
+    EXPECT_NE(list.text.find("touch"), std::string::npos);
+    const std::string scene = std::string(PLIANT_SOURCE_DIR) + "/scenes/haptics/felt_pad.scn";
+    const std::string folder = testing::TempDir(), hand = folder + "/felt_hand.csv", page = folder + "/felt.html";
+    const Output felt = run("haptic " + scene + " --body TetLod --offline --seconds 0.5 -q --json - --record " + hand +
+                            " --plot " + page);
+    EXPECT_EQ(felt.code, 0);
+    EXPECT_NE(felt.text.find("\"excess_step\""), std::string::npos);
+    const Output again = run("haptic " + scene + " --body TetLod --offline --seconds 0.5 -q --device replay:" + hand);
+    EXPECT_EQ(again.code, 0);
+    EXPECT_EQ(run("haptic " + scene + " --body TetLod --offline --seconds 0.1 -q --device touch").code, 3);
+    EXPECT_EQ(run("haptic " + scene + " --body Nobody --offline --seconds 0.1 -q").code, 2);
+    EXPECT_EQ(run("haptic").code, 2);
+}

@@ -110,6 +110,23 @@ TEST_F(New, SidesAreTheOutermostTenth)
     }
 }
 
+TEST_F(New, LargePaintedFacesAreRegionsBetweenTheirCorners)
+{
+    file = folder + "/box.obj"; // one square and one triangle nearly as large as the body, in mm
+    std::ofstream(file) << "v -300 -300 0\nv 300 -300 0\nv 300 300 0\nv -300 300 0\nv 0 0 100\n"
+                        << "g floor\nf 1 2 3 4\ng roof\nf 1/1 2/1 5/1\n";
+    ASSERT_EQ(read("floor"), PLI_OK) << err.text;
+    for (int k = 0; k < 100; ++k) {
+        const double p[3] = { -0.27 + 0.06 * (k % 10), -0.27 + 0.06 * (k / 10), 0.0 };
+        EXPECT_TRUE(pli_region_has(region.get(), p)) << p[0] << " " << p[1];
+    }
+    const double above[3] = { 0.0, 0.0, 0.09 };
+    EXPECT_FALSE(pli_region_has(region.get(), above));
+    ASSERT_EQ(read("roof"), PLI_OK) << err.text;
+    const double middle[3] = { 0.0, -0.2, 0.1 / 3.0 };
+    EXPECT_TRUE(pli_region_has(region.get(), middle));
+}
+
 TEST_F(New, SpheresBoxesAndPaintedGroupsAreRegions)
 {
     ASSERT_EQ(read("sphere:0.37,0,0,0.2"), PLI_OK) << err.text;
@@ -168,9 +185,37 @@ TEST_F(New, WritesScenesThatRun)
     }
 }
 
+TEST_F(New, TwelveTrianglesAreEnough)
+{
+    if (pli_gmsh_find(&err) != PLI_OK) GTEST_SKIP() << err.text;
+    const std::string cube = folder + "/cube.obj", out = folder + "/cube";
+    {
+        std::ofstream o(cube);
+        for (int k = 0; k < 8; ++k)
+            o << "v " << 0.1 * (k & 1) << " " << 0.1 * (k >> 1 & 1) << " " << 0.1 * (k >> 2) << "\n";
+        o << "f 1 5 7 3\nf 2 4 8 6\nf 1 2 6 5\ng lid\nf 3 7 8 4\ng rest\nf 1 3 4 2\nf 5 6 8 7\n";
+    }
+    const Output made = run("new " + cube + " --poke lid --drag top --nodes 300 --levels 2 --out " + out);
+    ASSERT_EQ(made.code, 0) << made.text;
+    // in the middle of the face
+    EXPECT_NE(made.text.find("at (0.05 0.1 0.05), holds"), std::string::npos) << made.text;
+    EXPECT_NE(made.text.find("at (0.05 0.1 0.05) and drags"), std::string::npos) << made.text;
+    const Output ran =
+        run("compare " + out + "/drag.scn --steps 60 --repeat 1 --out " + folder + "/report --schemes fem");
+    EXPECT_EQ(ran.code, 0) << ran.text;
+    EXPECT_NE(ran.text.find("Uniform0"), std::string::npos) << ran.text;
+}
+
 TEST_F(New, RefusesWithOneSentenceAndWritesNothing)
 {
     const std::string out = " --out " + folder + "/out";
+    std::ofstream(folder + "/sheet.obj")
+        << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 1 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\n";
+    // two tetrahedra that have an edge in common, each with points of its own
+    std::ofstream(folder + "/twins.obj")
+        << "v 0 0 0\nv 0 0 1\nv 1 0 0\nv 0 1 0\nf 1 4 3\nf 1 3 2\nf 1 2 4\nf 3 4 2\n"
+        << "v 0 0 0\nv 0 0 1\nv -1 0 0\nv 0 -1 0\nf 5 8 7\nf 5 7 6\nf 5 6 8\nf 7 8 6\n";
+    std::ofstream(folder + "/none.obj").flush();
     const struct {
         std::string args, sentence;
         int code;
@@ -181,6 +226,10 @@ TEST_F(New, RefusesWithOneSentenceAndWritesNothing)
         { "new " + file + " --pokee top" + out, "did you mean --poke?", 2 },
         { "new " + file, "needs --out FOLDER", 2 },
         { "new " + file + " --up w" + out, "one of: x y z", 2 },
+        { "new " + file + " --unit 1e20" + out, "say with --unit what the file is in", 2 },
+        { "new " + folder + "/sheet.obj" + out, "the surface is not closed: 4 edges belong to one triangle only", 2 },
+        { "new " + folder + "/twins.obj" + out, "more than two triangles, the first at (0 0 0)", 2 },
+        { "new " + folder + "/none.obj" + out, "is empty", 4 },
     };
     for (const auto &w : wrong) {
         const Output o = run(w.args);

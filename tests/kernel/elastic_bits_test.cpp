@@ -58,6 +58,28 @@ TEST(ElasticBits, VectorUnitsAgree)
     }
 }
 
+TEST(ElasticBits, APackOfGradientsHasTheStressOfEachAlone)
+{
+    Box box(2);
+    alignas(64) double F[9][PACK], P[9][PACK];
+    for (int law = 0; law < PLI_LAW_COUNT; ++law)
+        for (double amount : { 0.0, 0.2, 2.0 }) // rest, strained, inside out
+            for (PliSimd simd : simd_levels()) {
+                PliMaterial m = material(PliLaw(law), 0.0);
+                const PliLame lame = pli_lame(&m);
+                Elastic e = make_elastic(box, m, simd);
+                const Vec noise = random_vec(9 * PACK, 5);
+                for (int k = 0; k < 9 * PACK; ++k) F[k / PACK][k % PACK] = amount * noise[k] + (k / PACK % 4 == 0);
+                e->kernel->law_stress(PliLaw(law), &lame, F, P);
+                for (int lane = 0; lane < PACK; ++lane) {
+                    Vec one(9), alone(9), pack(9);
+                    for (int k = 0; k < 9; ++k) one[k] = F[k][lane], pack[k] = P[k][lane];
+                    pli_law_stress(PliLaw(law), &lame, one.data(), alone.data());
+                    EXPECT_TRUE(same_bits(alone, pack)) << pli_simd_name(simd) << " law " << law << " lane " << lane;
+                }
+            }
+}
+
 TEST(ElasticBits, WorkersAgree)
 {
     Box box(8); // 3,072 tetrahedra: 384 packs, six blocks

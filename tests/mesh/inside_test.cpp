@@ -73,3 +73,35 @@ TEST(Inside, pointsOfASurfaceTurnedInwardAreInsideAllTheSame)
     EXPECT_FALSE(pli_inside_create(&host, shell.get(), &err));
     EXPECT_NE(std::string(err.text).find("the surface is open"), std::string::npos) << err.text;
 }
+
+TEST(Inside, tetrahedraMayTouchInAnEdgeAndSurfacesMayNot)
+{
+    // two tetrahedra back to back along the edge 0-1
+    const double x[18] = { 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, -1, 0, 0, 0, -1, 0 };
+    const PliIndex tets[8] = { 0, 2, 3, 1, 0, 4, 5, 1 };
+    const Mesh mesh(pli_mesh_create(&host), pli_mesh_destroy), shell(pli_mesh_create(&host), pli_mesh_destroy);
+    for (PliMesh *m : { mesh.get(), shell.get() }) {
+        ASSERT_EQ(pli_mesh_resize_points(m, 6), PLI_OK);
+        for (int i = 0; i < 18; ++i) m->x[i] = x[i];
+    }
+    ASSERT_EQ(pli_mesh_resize_cells(mesh.get(), PLI_TET, 2), PLI_OK);
+    for (int i = 0; i < 8; ++i) mesh->tets[i] = tets[i];
+    PliInside *s = pli_inside_create(&host, mesh.get(), nullptr);
+    ASSERT_TRUE(s);
+    EXPECT_NEAR(pli_inside_volume(s), 1.0 / 3.0, 1e-12);
+    const double in[3] = { -0.2, -0.2, 0.2 }, out[3] = { -0.2, 0.2, 0.2 };
+    EXPECT_TRUE(pli_inside_point(s, in));
+    EXPECT_FALSE(pli_inside_point(s, out));
+    PliIndex tris;
+    const PliIndex *tri = pli_inside_triangles(s, &tris);
+    ASSERT_EQ(pli_mesh_resize_cells(shell.get(), PLI_TRI, tris), PLI_OK);
+    for (PliIndex i = 0; i < 3 * tris; ++i) shell->tris[i] = tri[i];
+    pli_inside_destroy(s);
+    PliError err{};
+    EXPECT_FALSE(pli_inside_create(&host, shell.get(), &err));
+    EXPECT_NE(
+        std::string(err.text).find("not manifold: the edge between points 0 and 1, from (0 0 0) to (0 0 1), belongs "
+                                   "to 4 triangles"),
+        std::string::npos)
+        << err.text;
+}

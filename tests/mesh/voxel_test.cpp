@@ -185,6 +185,21 @@ TEST(Voxel, BadInputGetsASentence)
     EXPECT_EQ(err.status, PLI_BAD_MESH);
     EXPECT_NE(std::string(err.text).find("open"), std::string::npos) << err.text;
 
+    // two boxes that touch along an edge, each with points of its own as in files of loose triangles: four triangles there
+    const double beside[3] = { 1, 1, 0 }, far[3] = { 2, 2, 1 }, apart[3] = { 1.1, 1.1, 0 };
+    Soup touching, gap;
+    add_box(touching, min, max), add_box(touching, beside, far);
+    EXPECT_EQ(fill(touching, 8, &err), nullptr);
+    EXPECT_EQ(err.status, PLI_BAD_MESH);
+    EXPECT_NE(std::string(err.text).find("not manifold"), std::string::npos) << err.text;
+    EXPECT_NE(std::string(err.text).find("from (1 1 0) to (1 1 1), belongs to 4 triangles, and 0 others"),
+              std::string::npos)
+        << err.text;
+    add_box(gap, min, max), add_box(gap, apart, far);
+    PliVoxels *two = fill(gap, 40, &err);
+    EXPECT_TRUE(two) << err.text;
+    pli_voxels_destroy(two);
+
     Soup box;
     add_box(box, min, max);
     EXPECT_EQ(fill(box, 0, &err), nullptr);

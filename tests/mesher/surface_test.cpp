@@ -106,6 +106,49 @@ TEST(SurfaceClean, DrawsCrumplesSmoothAndLeavesEdges)
     EXPECT_EQ(clean(once.mesh.get()).facts.folded, 0u);
 }
 
+TEST(SurfaceCut, LongSidesAreCutAndTheShapeStays)
+{
+    PliHost host = pli_host_default();
+    // long sides all over, some, and none; one of them long and thin
+    std::vector<double> needle = corners;
+    needle[3] = 40.0;
+    for (double longest : { 0.1, 0.7, 50.0 })
+        for (const auto &x : { corners, needle }) {
+            MeshHandle m = make(x, outward);
+            const double volume = pli_surface_volume(m.get()), area = pli_surface_area(m.get());
+            ASSERT_EQ(pli_surface_cut_long(m.get(), longest, 1u << 22), PLI_OK);
+            EXPECT_EQ(m->tri_count == 4, longest == 50.0);
+            EXPECT_NEAR(pli_surface_volume(m.get()), volume, 1e-12 * volume);
+            EXPECT_NEAR(pli_surface_area(m.get()), area, 1e-12 * area);
+            EXPECT_EQ(int(m->point_count) - int(3 * m->tri_count / 2) + int(m->tri_count), 2); // Euler
+            std::vector<PliIndex> opposite(3 * m->tri_count);
+            ASSERT_TRUE(pli_surface_opposites(&host, m->tris, m->tri_count, opposite.data()));
+            for (PliIndex s = 0; s < 3 * m->tri_count; ++s) {
+                const PliIndex a = m->tris[s], b = m->tris[s % 3 == 2 ? s - 2 : s + 1];
+                ASSERT_NE(opposite[s], PLI_NONE);
+                EXPECT_EQ(m->tris[opposite[s]], b); // neighbours run the other way along a side
+                double square = 0.0;
+                for (int d = 0; d < 3; ++d) square += std::pow(m->x[3 * a + d] - m->x[3 * b + d], 2);
+                EXPECT_LE(std::sqrt(square), longest);
+            }
+        }
+    // corners alone leave a remesher to guess: triangles of a cube that is not cut fold over each other
+    std::vector<double> x;
+    for (int k = 0; k < 8; ++k) x.insert(x.end(), { double(k & 1), double(k >> 1 & 1), double(k >> 2) });
+    MeshHandle cube = make(x, { 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5, 0, 1, 5, 0, 5, 4,
+                                2, 6, 7, 2, 7, 3, 0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6 });
+    ASSERT_EQ(pli_surface_cut_long(cube.get(), 1.0 / 16.0, 1u << 20), PLI_OK);
+    for (double size : { 0.147, 0.0818 }) {
+        double at[3];
+        MeshHandle skin(pli_surface_remesh(&host, cube.get(), size, nullptr));
+        ASSERT_TRUE(skin);
+        EXPECT_EQ(pli_surface_crossings(&host, skin.get(), at), 0u) << size;
+    }
+    MeshHandle few = make(corners, outward); // no more than it may have
+    ASSERT_EQ(pli_surface_cut_long(few.get(), 1e-6, 100), PLI_OK);
+    EXPECT_EQ(few->tri_count, 64u);
+}
+
 TEST(SurfaceClean, RefusesWithThePlace)
 {
     PliHost host = pli_host_default();

@@ -93,6 +93,24 @@ TEST(Tiles, SolveAnyPatternDefiniteOrNot)
     EXPECT_EQ(PLI_DIVERGED, pli_tiles_factor(zero.m));
 }
 
+TEST(Tiles, ProductsAreThoseOfTheDenseMatrix)
+{
+    for (PliIndex n : { 1u, 5u, 23u })
+        for (PliIndex piece : { 3u, 100u }) {
+            Problem p(n, piece, 2.0);
+            const size_t all = size_t(PLI_TILE) * p.m->tiles;
+            const Vec plain(p.m->a, p.m->a + size_t(PLI_TILE) * PLI_TILE * p.m->stored);
+            Vec x(12 * n), padded(all, 0.0), y(all);
+            for (size_t i = 0; i < x.size(); ++i)
+                padded[pli_tiles_at(p.m, PliIndex(i / 12)) + i % 12] = x[i] = std::sin(1.0 + double(i));
+            const Vec b = p.times(x);
+            ASSERT_EQ(PLI_OK, pli_tiles_factor(p.m)); // the copy is from before
+            pli_tiles_multiply(p.m, plain.data(), padded.data(), y.data());
+            for (size_t i = 0; i < x.size(); ++i)
+                EXPECT_NEAR(y[pli_tiles_at(p.m, PliIndex(i / 12)) + i % 12], b[i], 1e-12) << n << " " << piece;
+        }
+}
+
 TEST(Tiles, PiecesThatDoNotTouchShareNoTile)
 {
     Problem together(40, 100, 30.0), apart(40, 4, 30.0);

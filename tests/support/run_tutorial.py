@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the sh blocks of a tutorial, in order, in a folder of its own; any command that fails fails the test.
+"""Runs the sh and python blocks of a tutorial, in order, in a folder of its own; any that fails fails the test.
+Python blocks are one program, run by $PLIANT_PYTHON after the sh blocks before them.
 
     run_tutorial.py PLIANT TUTORIAL SURFACE [FILE...]   SURFACE becomes organ.obj; FILEs must be there afterwards
 """
@@ -20,16 +21,20 @@ def main():
     if not shutil.which("gmsh"):
         print("gmsh is not installed")
         return SKIPPED
-    blocks = re.findall(r"^```sh\n(.*?)^```", tutorial.read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(sh|python)\n(.*?)^```", tutorial.read_text(), re.MULTILINE | re.DOTALL)
     if not blocks:
         print(f"{tutorial} has no block to run")
         return 1
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(surface, pathlib.Path(folder) / "organ.obj")
         path = f"{pliant.parent}:{os.environ['PATH']}"
-        for block in blocks:
-            print(block, flush=True)
-            done = subprocess.run(["bash", "-e", "-c", block], cwd=folder, env={**os.environ, "PATH": path})
+        program = "".join(block for language, block in blocks if language == "python")
+        programs = [["bash", "-e", "-c", block] for language, block in blocks if language == "sh"]
+        if program:
+            programs.append([os.environ.get("PLIANT_PYTHON", sys.executable), "-B", "-c", program])
+        for words in programs:
+            print(words[-1], flush=True)
+            done = subprocess.run(words, cwd=folder, env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL)
             if done.returncode:
                 print(f"exit code {done.returncode}")
                 return 1

@@ -125,18 +125,6 @@ static PliStatus read_monitor(PliContest *contest, PliError *err)
     return contest->title && contest->note ? PLI_OK : no_memory(err);
 }
 
-/// The worst finding as a sentence.
-static PliStatus refuse_finding(const PliScene *scene, PliStatus status, PliError *err)
-{
-    const PliFinding *worst = NULL;
-    for (size_t k = 0; k < scene->report.count; ++k)
-        if (!worst || scene->report.finding[k].severity > worst->severity) worst = &scene->report.finding[k];
-    if (!worst) return pli_refuse(err, status, "%s: cannot be loaded", scene->path);
-    if (worst->file)
-        return pli_refuse(err, status, "%s:%d: %s: %s", worst->file, worst->line, worst->component, worst->text);
-    return pli_refuse(err, status, "%s%s%s", worst->component, worst->component[0] ? ": " : "", worst->text);
-}
-
 /// Parts outside the profile that are nobody's own make the whole scene impossible.
 static const PliFinding *shared_trouble(const PliContest *contest)
 {
@@ -175,9 +163,9 @@ PliContest *pli_contest_load(const PliHost *host, const char *path, const PliSce
     if (!contest->graph)
         no_memory(err);
     else if (status != PLI_OK)
-        refuse_finding(contest->graph, status, err);
+        pli_scene_refuse(contest->graph, status, err);
     else if (shared_trouble(contest) && !def->allow_unsupported)
-        status = refuse_finding(contest->graph, PLI_UNSUPPORTED, err);
+        status = pli_scene_refuse(contest->graph, PLI_UNSUPPORTED, err);
     else
         status = find_parts(contest, err);
     if (contest->graph && status == PLI_OK) status = read_monitor(contest, err);
@@ -367,7 +355,7 @@ static PliStatus fill_slot(const Slot *slot, PliRun *run, PliError *err)
     }
     *o = (Open){ .scene = scene };
     *run = (PliRun){ .self = o };
-    if (status != PLI_OK) return refuse_finding(scene, status, err);
+    if (status != PLI_OK) return pli_scene_refuse(scene, status, err);
     PliNode *node = child_of(scene->root, slot->node);
     PliObject *object = node ? pli_subtree_find(node, PLI_ROLE_MODEL) : NULL;
     if (!object) return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: the node %s has no body", contest->path, slot->node);

@@ -65,6 +65,20 @@ void pli_scene_steer(PliScene *scene, int tool, const double target[3])
         if (tool >= 0 && tool < m->tool_count) pli_tool_steer(m->tool_object[tool], target);
 }
 
+void pli_scene_lead(PliScene *scene, int body, int tool, const double target[3])
+{
+    PliModel *m = model_at(scene, body);
+    if (m && tool >= 0 && tool < m->tool_count) pli_tool_lead(m->tool_object[tool], target);
+}
+
+bool pli_scene_tool_path(PliScene *scene, int body, int tool, double time, double p[3])
+{
+    PliModel *m = model_at(scene, body);
+    if (!m || tool < 0 || tool >= m->tool_count) return false;
+    pli_tool_path(m->tool_object[tool], time, p);
+    return true;
+}
+
 PliStatus pli_scene_grab(PliScene *scene, const PliGrip *grip, PliError *err)
 {
     PliModel *m;

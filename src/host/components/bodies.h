@@ -32,6 +32,11 @@ bool pli_scene_view(const PliScene *scene, double view[3]);
 /// moves there at ten radii a second at most. Planes stay where they are.
 void pli_scene_steer(PliScene *scene, int tool, const double target[3]);
 
+/// The same for one body and as fast as the target goes: a hand that is a device.
+void pli_scene_lead(PliScene *scene, int body, int tool, const double target[3]);
+/// Where the scene has a tool at `time`, m. @return false: there is no such tool
+bool pli_scene_tool_path(PliScene *scene, int body, int tool, double time, double p[3]);
+
 /// A spring between a patch of the skin and a place.
 typedef struct PliGrip {
     double at[3];     ///< m, on the skin at rest

@@ -43,12 +43,17 @@ PliMeshArrays pli_object_arrays(PliObject *source); // mesh.c
 PliMesh *pli_mesh_from_object(const PliHost *host, PliObject *source, PliMeshKind kind, PliError *err); // mesh.c
 /// Says in the findings which tetrahedra of a mesh are slivers, where the worst one is and how many steps it costs.
 void pli_note_slivers(PliObject *o, const PliMesh *mesh, const char *which); // slivers.c
+/// Says what the body does about them.
+void pli_note_rates(PliObject *o, const PliBody *body); // slivers.c
 /// A body is stepped one way only.
 PliStatus pli_model_claim(PliModel *m, PliRoute route, PliError *err);
 /// Puts a tool at its place when a step begins; called for every tool of a model.
 void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool);
 /// A hand takes the tool: it goes to `target`, at ten radii a second at most. NULL: back to its path. Planes stay where they are.
 void pli_tool_steer(PliObject *o, const double target[3]);
+/// The same without that limit, for a hand that is a device: in one step the tool is at `target`.
+void pli_tool_lead(PliObject *o, const double target[3]);
+void pli_tool_path(PliObject *o, double time, double p[3]); ///< where the scene has it
 
 extern const PliOps pli_model_ops;                                                        // model.c, of every scheme
 extern const PliOps pli_adaptive_solver_ops;                                              // solver.c

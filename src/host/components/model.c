@@ -274,6 +274,7 @@ static PliStatus model_ready(PliObject *o, PliError *err)
         return pli_refuse(err, PLI_UNSUPPORTED, "SphereTool and PlaneTool act inside AdaptiveSolver only");
     PliStatus status = read_fixed(o, m, err);
     if (status) return status;
+    if (m->route == PLI_ROUTE_OWNED) pli_note_rates(o, m->body);
     if (m->tool_count) status = pli_body_set_tools(m->body, m->tool, m->tool_count, err);
     return status;
 }

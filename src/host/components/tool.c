@@ -15,7 +15,7 @@ typedef struct Tool {
     double *time, *move; ///< key frames: displacement from home, linear in between
     size_t count;
     double force[3];
-    bool steered;
+    bool steered, led;         ///< led: as fast as the hand
     double hand[3], target[3]; ///< steered: where it is, where it goes
 } Tool;
 
@@ -49,7 +49,7 @@ void pli_tool_place(PliObject *o, double time, double dt, PliTool *tool)
         v3_copy(to, t->target);
         // a mouse jumps, a hand does not: ten radii a second
         const double way = v3_distance(t->hand, to), most = 10.0 * t->base.radius * dt;
-        for (int i = 0; i < 3 && way > most; ++i) to[i] = t->hand[i] + (to[i] - t->hand[i]) * most / way;
+        for (int i = 0; i < 3 && way > most && !t->led; ++i) to[i] = t->hand[i] + (to[i] - t->hand[i]) * most / way;
         v3_copy(t->hand, to);
     } else {
         tool_at(t, time, tool->position);
@@ -64,8 +64,18 @@ void pli_tool_steer(PliObject *o, const double target[3])
     if (t->base.shape == PLI_TOOL_PLANE) return;
     if (target && !t->steered) tool_at(t, o->node->scene->time, t->hand);
     t->steered = target != NULL;
+    t->led = false;
     if (target) v3_copy(t->target, target);
 }
+
+void pli_tool_lead(PliObject *o, const double target[3])
+{
+    Tool *t = o->self;
+    pli_tool_steer(o, target);
+    t->led = t->steered;
+}
+
+void pli_tool_path(PliObject *o, double time, double p[3]) { tool_at(o->self, time, p); }
 
 static PliStatus join(PliModel *m, PliObject *o, Tool *t, PliError *err)
 {

@@ -383,3 +383,14 @@ void pli_lend_reals(PliObject *o, const char *name, double *value, size_t count)
     d->source = NULL;
     d->version++;
 }
+
+PliStatus pli_scene_refuse(const PliScene *scene, PliStatus status, PliError *err)
+{
+    const PliFinding *worst = NULL;
+    for (size_t k = 0; k < scene->report.count; ++k)
+        if (!worst || scene->report.finding[k].severity > worst->severity) worst = &scene->report.finding[k];
+    if (!worst) return pli_refuse(err, status, "%s: cannot be loaded", scene->path);
+    if (worst->file)
+        return pli_refuse(err, status, "%s:%d: %s: %s", worst->file, worst->line, worst->component, worst->text);
+    return pli_refuse(err, status, "%s%s%s", worst->component, worst->component[0] ? ": " : "", worst->text);
+}

@@ -100,6 +100,8 @@ void pli_finding_add(PliScene *scene, PliSeverity severity, const PliXml *at, co
                      ...) PLI_PRINTF(5, 6);
 const char *pli_severity_name(PliSeverity severity);
 PliSeverity pli_findings_worst(const PliFindings *report);
+/// The worst of what was found, as one sentence.
+PliStatus pli_scene_refuse(const PliScene *scene, PliStatus status, PliError *err);
 
 // ---- the scene -----------------------------------------------------------------------------------------------------------
 

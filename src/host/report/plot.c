@@ -191,6 +191,15 @@ static void draw_legend(PliText *t, const PliPlot *plot, int per_row, double top
     }
 }
 
+const char pli_plot_style[] =
+    ".plot{max-width:100%;height:auto}"
+    ".plot text{font:12px system-ui,sans-serif;fill:#3a404c}.plot "
+    ".title{font-size:14px;font-weight:600;fill:#23262d}.plot .label{fill:#555c69}"
+    ".plot "
+    ".name{font-weight:600}.grid{stroke:#e7eaf0;stroke-width:1;fill:none}.frame{stroke:#8b93a3;stroke-width:1;fill:"
+    "none}"
+    ".mark{stroke:#8b93a3;stroke-dasharray:3 3;fill:none}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}";
+
 static void begin_svg(PliText *t, const char *title, int width, int height)
 {
     pli_text_print(t, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>",

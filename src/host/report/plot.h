@@ -32,6 +32,7 @@ typedef struct PliPlot {
     const char *line_label;
 } PliPlot;
 void pli_plot_svg(PliText *t, const PliPlot *plot);
+extern const char pli_plot_style[]; ///< CSS of plots, for the page they are on
 
 /// Bars of a histogram; one small plot.
 void pli_plot_bars(PliText *t, const char *title, const char *x_label, double low, double high, const size_t *counts,

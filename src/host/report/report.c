@@ -12,7 +12,7 @@
 
 enum { PICTURE_W = 272, PICTURE_H = 208, PLOT_W = 620, PLOT_H = 330, BINS = 40 };
 
-static const char style[] =
+const char pli_report_style[] =
     "body{font:15px/1.45 system-ui,sans-serif;color:#23262d;background:#fff;margin:0 "
     "auto;max-width:1340px;padding:20px 28px 60px}"
     "h1{font-size:27px;margin:8px 0 2px}h2{font-size:22px;margin:38px 0 6px;border-top:1px solid "
@@ -25,13 +25,7 @@ static const char style[] =
     "td.reason{white-space:normal;text-align:left;color:#8c3a12;max-width:640px}.soft{color:#666e7e}"
     "figure{margin:0 0 14px}img{display:block;max-width:100%;height:auto;box-sizing:border-box;border:1px solid "
     "#dde1e8;border-radius:4px}"
-    ".plots{display:flex;flex-wrap:wrap;gap:8px 24px}.plot{max-width:100%;height:auto}"
-    ".plot text{font:12px system-ui,sans-serif;fill:#3a404c}.plot "
-    ".title{font-size:14px;font-weight:600;fill:#23262d}.plot .label{fill:#555c69}"
-    ".plot "
-    ".name{font-weight:600}.grid{stroke:#e7eaf0;stroke-width:1;fill:none}.frame{stroke:#8b93a3;stroke-width:1;fill:"
-    "none}"
-    ".mark{stroke:#8b93a3;stroke-dasharray:3 3;fill:none}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}"
+    ".plots{display:flex;flex-wrap:wrap;gap:8px 24px}"
     ".shots{display:grid;gap:6px 10px;align-items:center;overflow-x:auto}.shots "
     ".who{font-weight:600;overflow-wrap:anywhere;font-size:14px}.shots "
     ".when{color:#666e7e;text-align:center;font-size:13px}"
@@ -511,7 +505,8 @@ PliStatus pli_report_html(const PliReportDef *def, PliText *t)
     PliStatus status = PLI_OK;
     pli_text_put(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
                     "content=\"width=device-width\"/><title>Pliant: side by side</title><style>");
-    pli_text_put(t, style);
+    pli_text_put(t, pli_report_style);
+    pli_text_put(t, pli_plot_style);
     pli_text_put(t, "</style></head><body>\n<h1>Side by side</h1>\n<p>One load, every scheme. Each body ran alone, "
                     "with the same surface, load, time step and tool path as the "
                     "reference, and is measured against it.</p>\n");

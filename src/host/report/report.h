@@ -43,6 +43,8 @@ PliPicture *pli_report_picture(const PliChapter *chapter, int body, int shot, Pl
 /// All bodies that finished, side by side at one instant, with names and legend: for a README. NULL: nothing to show, or no memory.
 PliPicture *pli_report_panorama(const PliChapter *chapter, int shot, int width, int height);
 
+extern const char pli_report_style[]; ///< CSS of all our pages
+
 /// The error that is shown as the brightest colour, relative: one scale for all pictures of all reports.
 #define PLI_REPORT_ERROR_SCALE 0.1
 

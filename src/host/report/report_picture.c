@@ -160,19 +160,41 @@ PliPicture *pli_report_picture(const PliChapter *chapter, int body, int shot, Pl
     return small;
 }
 
+/// Bodies in one picture, in the order of the scene: those with levels before uniform ones where there are too many.
+enum { PANORAMA = 9 };
+static int choose_bodies(const PliComparison *c, int shot, int shown[PANORAMA])
+{
+    int finished = 0, count = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int k = 0; k < c->count; ++k) {
+            const PliOutcome *o = &c->outcome[k];
+            if (o->verdict != PLI_FINISHED || shot >= o->shot_count || !o->shot[shot].points) continue;
+            const bool is_plain = !o->is_reference && o->level_count <= 1;
+            if (pass == 0) {
+                ++finished;
+                continue;
+            }
+            if (is_plain && finished > PANORAMA) { // left out
+                --finished;
+                continue;
+            }
+            if (count < PANORAMA) shown[count++] = k;
+        }
+    return count;
+}
+
 PliPicture *pli_report_panorama(const PliChapter *chapter, int shot, int width, int height)
 {
     const PliComparison *c = chapter->comparison;
-    int shown[6], count = 0, levels = 1;
-    for (int k = 0; k < c->count && count < 6; ++k) {
-        const PliOutcome *o = &c->outcome[k];
-        if (o->verdict != PLI_FINISHED || shot >= o->shot_count || !o->shot[shot].points) continue;
-        shown[count++] = k;
-        if (o->level_count > levels) levels = o->level_count;
-    }
+    int shown[PANORAMA], levels = 1;
+    const int count = choose_bodies(c, shot, shown);
+    for (int k = 0; k < count; ++k)
+        if (c->outcome[shown[k]].level_count > levels) levels = c->outcome[shown[k]].level_count;
     if (count == 0) return NULL;
-    const int columns = count > 3 ? (count + 1) / 2 : count, rows = (count + columns - 1) / columns,
-              cell_w = width / columns, cell_h = height / rows;
+    const int columns = count > 8   ? 3
+                        : count > 3 ? (count + 1) / 2
+                                    : count,
+              rows = (count + columns - 1) / columns, cell_w = width / columns, cell_h = height / rows;
     PliPicture *p = pli_picture_create(width, height);
     if (!p) return NULL;
     pli_picture_fill(p, sky_top, sky_top);

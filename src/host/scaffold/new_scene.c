@@ -140,7 +140,8 @@ static void write_ball(PliText *t, const PliNewScene *s, const Spot *spot, bool 
     }
     pli_text_put(t, "\"/>");
     pli_text_print(said, "a ball of %.3g m presses the body by %.3g m at (%.4g %.4g %.4g)%s", radius, press,
-                   spot->at[0], spot->at[1], spot->at[2], drag ? " and drags it along" : ", holds, and leaves");
+                   spot->at[0] + 0.0, spot->at[1] + 0.0, spot->at[2] + 0.0,
+                   drag ? " and drags it along" : ", holds, and leaves");
 }
 
 static void write_planes(PliText *t, const PliNewScene *s, const Spot *spot, PliText *said)

@@ -91,7 +91,7 @@ typedef struct Groups {
     const char *wanted;
     double *point; ///< all of the file, its units
     size_t point_count, point_capacity;
-    double *found; ///< corners and middles of the faces of the group
+    double *found; ///< corners of the triangles of the group, three each
     size_t found_count, found_capacity;
     char near[64]; ///< the name most like the wanted one
     int distance;
@@ -109,9 +109,10 @@ static bool add_point(double **list, size_t *count, size_t *capacity, const doub
     return true;
 }
 
+/// A face as the triangles around its first corner.
 static bool take_face(Groups *g, const char *line)
 {
-    double middle[3] = { 0.0, 0.0, 0.0 };
+    double first[3], last[3];
     int corners = 0;
     for (const char *p = line; *p;) {
         char *end;
@@ -119,17 +120,16 @@ static bool take_face(Groups *g, const char *line)
         if (end == p) break;
         if (k < 0) k += (long)g->point_count + 1;
         if (k >= 1 && (size_t)k <= g->point_count) {
-            const double *x = g->point + 3 * (size_t)(k - 1);
-            v3_madd(middle, 1.0, x);
+            const double *x = g->point + 3 * (size_t)(k - 1), *const triangle[3] = { first, last, x };
+            for (int c = 0; corners > 1 && c < 3; ++c)
+                if (!add_point(&g->found, &g->found_count, &g->found_capacity, triangle[c])) return false;
+            v3_copy(corners ? last : first, x);
             ++corners;
-            if (!add_point(&g->found, &g->found_count, &g->found_capacity, x)) return false;
         }
         p = end + strcspn(end, " \t\r\n"); // texture and normal
         p += strspn(p, " \t\r\n");
     }
-    if (!corners) return true;
-    v3_scale(middle, 1.0 / corners);
-    return add_point(&g->found, &g->found_count, &g->found_capacity, middle);
+    return true;
 }
 
 /// Whether one of the names behind g, o or usemtl is the wanted one.
@@ -181,13 +181,21 @@ static PliStatus cover(const PliRegionFrame *frame, const Groups *g, PliRegion *
     bounds(frame->surface, min, max);
     for (int a = 0; a < 3; ++a) width = fmax(width, max[a] - min[a]);
     const double h = width / CELLS;
-    for (size_t i = 0; i < g->found_count; ++i) {
-        int c[3];
-        for (int a = 0; a < 3; ++a) {
-            const double at = floor((g->found[3 * i + (size_t)a] * frame->unit - min[a]) / h + 0.5);
-            c[a] = at < 0.0 ? 0 : at > n - 1 ? n - 1 : (int)at;
-        }
-        cell[c[0] + n * (c[1] + n * c[2])] = 1;
+    for (size_t t = 0; t + 2 < g->found_count; t += 3) {
+        const double *x = g->found + 3 * t; // points of the triangle closer than half a cell
+        const double longest =
+            frame->unit * fmax(v3_distance(x, x + 3), fmax(v3_distance(x, x + 6), v3_distance(x + 3, x + 6)));
+        const int parts = (int)fmin(4.0 * CELLS, 1.0 + ceil(2.0 * longest / h));
+        for (int i = 0; i <= parts; ++i)
+            for (int j = 0; i + j <= parts; ++j) {
+                int c[3];
+                for (int a = 0; a < 3; ++a) {
+                    const double here = x[a] + (x[3 + a] - x[a]) * i / parts + (x[6 + a] - x[a]) * j / parts,
+                                 at = floor((here * frame->unit - min[a]) / h + 0.5);
+                    c[a] = at < 0.0 ? 0 : at > n - 1 ? n - 1 : (int)at;
+                }
+                cell[c[0] + n * (c[1] + n * c[2])] = 1;
+            }
     }
     for (int k = 0; k < n && r->box_count < PLI_REGION_BOXES; ++k)
         for (int j = 0; j < n && r->box_count < PLI_REGION_BOXES; ++j)

@@ -25,6 +25,7 @@ PliFramesDef pli_frames_default(void)
         .polish = 60,
     };
     d.base.integrator = PLI_IMPLICIT;
+    d.base.order = 2;
     d.base.linear_solver = PLI_SOLVE_AUTO;
     d.base.cg_tolerance = 1e-7;
     d.base.cg_iterations = 400;
@@ -54,7 +55,8 @@ static const PliAttribute rows[] = {
       .help = "m, where the frame of each coefficient is: BoxROI or SphereROI on it choose whole frames to hold" },
     { "anchorDofs", PLI_INDICES, .role = PLI_OUT,
       .help = "coefficients of the anchored frames, four each, in the order of anchors" },
-    { "frames", PLI_INT, PLI_FIELD(PliFramesDef, frame_count), .help = "number of frames" },
+    { "frames", PLI_INT, .slide = { 0.25, 4.0, false }, PLI_FIELD(PliFramesDef, frame_count),
+      .help = "number of frames" },
     { "levelCount", PLI_INT, PLI_FIELD(PliFramesDef, level_count),
       .help = "levels of the frames, 1 .. 8; 0: from their number" },
     { "resolution", PLI_INT, PLI_FIELD(PliFramesDef, resolution),

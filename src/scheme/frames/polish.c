@@ -76,7 +76,7 @@ bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double
     for (int pass = 0; pass < PASSES; ++pass) {
         memset(v, 0, bytes);
         memcpy(before, x, bytes);
-        const PliStepInfo info = pli_body_advance(body, state, tau);
+        const PliStepInfo info = pli_body_advance_once(body, state, tau);
         const double move = largest_move(s, x, before);
         // no progress, or a move that would be seen: not an equilibrium nearby
         if (!info.finite || !(largest_move(s, x, start) <= 1e-3 * size) || (pass > 1 && move > least)) {

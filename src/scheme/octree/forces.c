@@ -85,7 +85,7 @@ static double energy(void *self, const double *x)
 static int rate_count(void *self)
 {
     PliOctree *s = self;
-    return s->def.base.multirate && s->op.group_count > 1 ? s->op.group_count : 1;
+    return s->def.base.multirate == PLI_RATES_OWN && s->op.group_count > 1 ? s->op.group_count : 1;
 }
 
 static double critical_step(void *self)

@@ -12,7 +12,8 @@ static const PliAttribute rows[] = {
     { "position", PLI_POINTS, .role = PLI_OUT,
       .help = "m, rest positions: particles of all levels, coarsest first, then wall points, which BoxROI or SphereROI "
               "choose to clamp faces, then three directions" },
-    { "resolution", PLI_INT, PLI_FIELD(PliOctreeDef, resolution), .help = "finest cells along the longest side" },
+    { "resolution", PLI_INT, .slide = { 0.5, 2.5, false }, PLI_FIELD(PliOctreeDef, resolution),
+      .help = "finest cells along the longest side" },
     { "levels", PLI_INT, PLI_FIELD(PliOctreeDef, levels),
       .help = "levels of the octree, 1 .. 8; coarsest cells are 2^(levels - 1) times as large as the finest" },
     { "startLevel", PLI_INT, PLI_FIELD(PliOctreeDef, start_level), .help = "uniform level to start at" },

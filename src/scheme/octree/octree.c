@@ -255,7 +255,8 @@ PliOctreeDef pli_octree_default(void)
     PliOctreeDef def = { .base = pli_body_default(), .resolution = 16, .levels = 3, .speed_change = -1.0 };
     def.base.material.law = PLI_COROT;
     def.base.criterion.threshold = 0.1;
-    def.base.multirate = false; // what joins levels ticks with the finest: measured, it costs more than it saves
+    def.base.multirate =
+        PLI_RATES_ONE; // what joins levels ticks with the finest: measured, it costs more than it saves
     return def;
 }
 

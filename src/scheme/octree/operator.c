@@ -22,7 +22,7 @@ static bool allocate(PliOctreeOperator *o)
     o->step = PLI_NEW(host, n, double);
     bool good = o->cell && o->wall && o->position && o->wall_position && o->rest && o->mass && o->step;
     o->entry_point = PLI_NEW(host, o->entry_capacity, PliIndex);
-    o->entry_grad = PLI_NEW(host, 3 * (size_t)o->entry_capacity, double);
+    o->entry_grad = PLI_NEW(host, PLI_OCTREE_GRAD * (size_t)o->entry_capacity, double);
     o->is_interior = PLI_NEW(host, cells, uint8_t);
     good = good && o->entry_point && o->entry_grad && o->is_interior;
     if (o->is_paper) {
@@ -49,7 +49,7 @@ static bool allocate(PliOctreeOperator *o)
     o->bar = PLI_NEW(host, 8 * n, PliOctreeBar);
     o->bend = PLI_NEW(host, 9 * n, PliOctreeBend);
     o->correction = PLI_NEW(host, o->correction_capacity, PliOctreeCorrection);
-    o->entry_block = PLI_NEW(host, 9 * (size_t)o->entry_capacity, double);
+    o->entry_block = PLI_NEW(host, PLI_OCTREE_BLOCK * (size_t)o->entry_capacity, double);
     o->diagonal = PLI_NEW(host, 9 * n, double);
     o->viscosity = PLI_NEW(host, n, double);
     return good && o->joint && o->hinge && o->joint_first && o->joint_rest && o->skewed && o->corner && o->which &&
@@ -122,7 +122,7 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->mass, n);
     PLI_FREE(host, o->step, n);
     PLI_FREE(host, o->entry_point, o->entry_capacity);
-    PLI_FREE(host, o->entry_grad, 3 * (size_t)o->entry_capacity);
+    PLI_FREE(host, o->entry_grad, PLI_OCTREE_GRAD * (size_t)o->entry_capacity);
     PLI_FREE(host, o->row_first, n + 1);
     PLI_FREE(host, o->row_scale, n);
     PLI_FREE(host, o->entry_length, o->entry_capacity);
@@ -142,7 +142,7 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->bar, 8 * n);
     PLI_FREE(host, o->bend, 9 * n);
     PLI_FREE(host, o->correction, o->correction_capacity);
-    PLI_FREE(host, o->entry_block, 9 * (size_t)o->entry_capacity);
+    PLI_FREE(host, o->entry_block, PLI_OCTREE_BLOCK * (size_t)o->entry_capacity);
     PLI_FREE(host, o->diagonal, 9 * n);
     PLI_FREE(host, o->viscosity, n);
     pli_elastic_destroy(o->elastic);

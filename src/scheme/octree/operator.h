@@ -49,6 +49,8 @@ typedef struct PliOctreeCorrection {
     double at_rest[3]; ///< sum B X
 } PliOctreeCorrection;
 
+enum { PLI_OCTREE_GRAD = 4, PLI_OCTREE_BLOCK = 12 }; ///< numbers of an entry, for sums of four
+
 typedef struct PliOctreeBar {
     PliIndex point[2];
     double length, volume;
@@ -117,8 +119,8 @@ typedef struct PliOctreeOperator {
     PliIndex sample_count, membrane_count, bar_count, bend_count, hinge_count, correction_count, entry_count;
     PliIndex correction_capacity, entry_capacity;
     PliIndex *entry_point;
-    double *entry_grad;   ///< [.., 3]
-    double *entry_block;  ///< [.., 9]
+    double *entry_grad;   ///< [.., PLI_OCTREE_GRAD], three and a zero
+    double *entry_block;  ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
     PliIndex uncorrected; ///< faces that should have a correction and have none: no room, or too few neighbours
     double *diagonal;     ///< [count, 9] df/dx of a point by itself, scratch of the build
     double *viscosity;    ///< [count] N s/m of the same, of what is next to another level

@@ -741,10 +741,11 @@ static void add_correction(PliOctreeOperator *o, const Face *face, int side)
     *c = (PliOctreeCorrection){ .plus = face->a, .minus = face->b, .first = o->entry_count, .count = count };
     for (PliIndex i = 0; i < count; ++i) {
         const double *wi = w + PLI_OCTREE_MONOMIALS * (size_t)i;
-        double *b = o->entry_block + 9 * (size_t)o->entry_count, *g = o->entry_grad + 3 * (size_t)o->entry_count, at[3];
-        memset(b, 0, 9 * sizeof *b);
+        double *column = o->entry_block + PLI_OCTREE_BLOCK * (size_t)o->entry_count;
+        double *g = o->entry_grad + PLI_OCTREE_GRAD * (size_t)o->entry_count, at[3], b[9] = { 0 };
         for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m)
             for (int k = 0; k < 9; ++k) b[k] += wi[m] * block[m][k];
+        for (int k = 0; k < 9; ++k) column[4 * (k % 3) + k / 3] = b[k]; // the fourth stays zero
         for (int k = 0; k < 3; ++k) g[k] = wi[k] / face->width;
         o->entry_point[o->entry_count++] = list[i];
         m3_apply(at, b, rest_of(o, list[i]));

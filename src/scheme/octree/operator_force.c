@@ -284,20 +284,53 @@ static void add_viscous(const PliOctreeOperator *o, double damping, const double
     for (int i = 0; i < 9; ++i) P[i] += more[i];
 }
 
+/// Gradients of up to a pack of elements, and what a law says of them. Lanes that are not used are at rest.
+typedef struct StressPack {
+    _Alignas(64) double F[9][PACK];
+    _Alignas(64) double P[9][PACK];
+} StressPack;
+
+static void pack_set(StressPack *p, PliIndex lane, const double F[9])
+{
+    for (int i = 0; i < 9; ++i) p->F[i][lane] = F[i];
+}
+
+static void pack_rest(StressPack *p, PliIndex lane)
+{
+    static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    for (; lane < PACK; ++lane) pack_set(p, lane, one);
+}
+
+static void pack_get(const double from[9][PACK], PliIndex lane, double to[9])
+{
+    for (int i = 0; i < 9; ++i) to[i] = from[i][lane];
+}
+
 static void add_samples(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
                         double *f)
 {
-    for (PliIndex e = first; e < last; ++e) {
-        const PliOctreeSample *s = &o->sample[e];
-        const double damping = o->material.damping + s->damping;
-        double F[9], rate[9], P[9];
-        sample_gradient(s, x, o->joint_x, true, F);
-        pli_law_stress(o->material.law, &o->lame, F, P);
-        if (v && damping > 0.0) {
-            sample_gradient(s, v, o->joint_v, false, rate);
-            add_viscous(o, damping, F, rate, P);
+    StressPack pack;
+    for (PliIndex at = first; at < last; at += PACK) {
+        const PliIndex count = last - at < PACK ? last - at : PACK;
+        for (PliIndex k = 0; k < count; ++k) {
+            double F[9];
+            sample_gradient(&o->sample[at + k], x, o->joint_x, true, F);
+            pack_set(&pack, k, F);
         }
-        sample_push(o, s, P, 1.0, f);
+        pack_rest(&pack, count);
+        o->elastic->kernel->law_stress(o->material.law, &o->lame, pack.F, pack.P);
+        for (PliIndex k = 0; k < count; ++k) {
+            const PliOctreeSample *s = &o->sample[at + k];
+            const double damping = o->material.damping + s->damping;
+            double F[9], rate[9], P[9];
+            pack_get(pack.P, k, P);
+            if (v && damping > 0.0) {
+                pack_get(pack.F, k, F);
+                sample_gradient(s, v, o->joint_v, false, rate);
+                add_viscous(o, damping, F, rate, P);
+            }
+            sample_push(o, s, P, 1.0, f);
+        }
     }
 }
 
@@ -331,43 +364,53 @@ static void take_torque(const PliOctreeOperator *o, const double *x, const doubl
     }
 }
 
+/// Three numbers and nothing, which any processor adds two or four at a time.
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
 /// sum B R^T x, without what it is at rest
 static void correction_sum(const PliOctreeOperator *o, const PliOctreeCorrection *c, const double *turn,
                            const double *x, double force[3])
 {
-    double sum[3] = { 0, 0, 0 };
+    const Four row[3] = { { turn[0], turn[1], turn[2] }, { turn[3], turn[4], turn[5] }, { turn[6], turn[7], turn[8] } };
+    Four sum = { 0 };
     for (PliIndex k = c->first; k < c->first + c->count; ++k) {
-        const double *p = x + 3 * (size_t)o->entry_point[k], *b = o->entry_block + 9 * (size_t)k;
-        const double d[3] = { turn[0] * p[0] + turn[3] * p[1] + turn[6] * p[2],
-                              turn[1] * p[0] + turn[4] * p[1] + turn[7] * p[2],
-                              turn[2] * p[0] + turn[5] * p[1] + turn[8] * p[2] };
-        for (int i = 0; i < 3; ++i) sum[i] += b[3 * i] * d[0] + b[3 * i + 1] * d[1] + b[3 * i + 2] * d[2];
+        const double *p = x + 3 * (size_t)o->entry_point[k];
+        const Four *b = (const Four *)(o->entry_block + PLI_OCTREE_BLOCK * (size_t)k);
+        const Four d = row[0] * p[0] + row[1] * p[1] + row[2] * p[2];
+        sum += b[0] * d[0] + b[1] * d[1] + b[2] * d[2];
     }
-    v3_copy(force, sum);
+    for (int i = 0; i < 3; ++i) force[i] = sum[i];
 }
 
-static void correction_turn(const PliOctreeOperator *o, const PliOctreeCorrection *c, const double *x, double turn[9])
+static void correction_gradient(const PliOctreeOperator *o, const PliOctreeCorrection *c, const double *x, double F[9])
 {
-    double F[9] = { 0 };
+    Four row[3] = { { 0 }, { 0 }, { 0 } };
     for (PliIndex k = c->first; k < c->first + c->count; ++k) {
-        const double *p = x + 3 * (size_t)o->entry_point[k], *g = o->entry_grad + 3 * (size_t)k;
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) F[3 * i + j] += p[i] * g[j];
+        const double *p = x + 3 * (size_t)o->entry_point[k];
+        const Four g = *(const Four *)(o->entry_grad + PLI_OCTREE_GRAD * (size_t)k);
+        for (int i = 0; i < 3; ++i) row[i] += p[i] * g;
     }
-    // the law of a unit modulus is F - R
-    static const PliLame unit = { .mu = 0.5 };
-    double P[9];
-    pli_law_stress(PLI_COROT, &unit, F, P);
-    for (int i = 0; i < 9; ++i) turn[i] = F[i] - P[i];
+    for (int i = 0; i < 9; ++i) F[i] = row[i / 3][i % 3];
 }
 
 static void add_corrections(const PliOctreeOperator *o, const double *x, double *f)
 {
+    static const PliLame unit = { .mu = 0.5 }; // the law of a unit modulus is F - R
     double torque[3] = { 0, 0, 0 };
+    StressPack pack;
     for (PliIndex e = 0; e < o->correction_count; ++e) {
         const PliOctreeCorrection *c = &o->correction[e];
         double turn[9], local[3], force[3], arm[3], t[3];
-        correction_turn(o, c, x, turn);
+        if (e % PACK == 0) {
+            PliIndex k = 0;
+            for (; k < PACK && e + k < o->correction_count; ++k) {
+                correction_gradient(o, &o->correction[e + k], x, turn);
+                pack_set(&pack, k, turn);
+            }
+            pack_rest(&pack, k);
+            o->elastic->kernel->law_stress(PLI_COROT, &unit, pack.F, pack.P);
+        }
+        for (int i = 0; i < 9; ++i) turn[i] = pack.F[i][e % PACK] - pack.P[i][e % PACK];
         correction_sum(o, c, turn, x, local);
         v3_sub(local, local, c->at_rest);
         m3_apply(force, turn, local);
@@ -391,7 +434,7 @@ static void add_paper(const PliOctreeOperator *o, const double *x, const double 
         if (rest) v3_sub(di, di, rest + 3 * (size_t)i);
         for (PliIndex e = o->row_first[i]; e < o->row_first[i + 1]; ++e) {
             const size_t j = o->entry_point[e];
-            const double *u = o->entry_grad + 3 * (size_t)e, inverse = 1.0 / o->entry_length[e];
+            const double *u = o->entry_grad + PLI_OCTREE_GRAD * (size_t)e, inverse = 1.0 / o->entry_length[e];
             double d[3];
             v3_copy(d, x + 3 * j);
             if (rest) v3_sub(d, d, rest + 3 * j);

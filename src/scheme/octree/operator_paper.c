@@ -5,7 +5,7 @@
 
 static void add_neighbour(PliOctreeOperator *o, PliIndex i, PliIndex j, double *total, double *least)
 {
-    double d[3], *u = o->entry_grad + 3 * (size_t)o->entry_count;
+    double d[3], *u = o->entry_grad + PLI_OCTREE_GRAD * (size_t)o->entry_count;
     v3_sub(d, o->rest + 3 * (size_t)i, o->rest + 3 * (size_t)j);
     const double length = v3_norm(d);
     o->entry_point[o->entry_count] = j;

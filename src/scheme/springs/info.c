@@ -17,7 +17,8 @@ static const PliAttribute rows[] = {
       .help = "points of the base mesh that is made from a closed surface, whose shape finer levels take up; 0: the "
               "mesh itself is "
               "the base" },
-    { "detailLevels", PLI_INT, PLI_FIELD(PliSpringsDef, levels), .help = "subdivisions of the base, 0 .. 7" },
+    { "detailLevels", PLI_INT, .slide = { 0.0, 4.0, true }, PLI_FIELD(PliSpringsDef, levels),
+      .help = "subdivisions of the base, 0 .. 7" },
     { "open", PLI_BOOL, PLI_FIELD(PliSpringsDef, open),
       .help = "1 accepts a surface with a border, cloth for example" },
     { "volume", PLI_BOOL, PLI_FIELD(PliSpringsDef, volume),

@@ -163,7 +163,7 @@ static PliStatus check(const PliSpringsDef *d, PliError *err)
 {
     if (d->base.cookie != PLI_DEF_COOKIE)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "springs: the definition was not made by pli_springs_default");
-    if (d->base.multirate)
+    if (d->base.multirate == PLI_RATES_OWN)
         return pli_refuse(err, PLI_UNSUPPORTED, "springs: multirate is not available, all springs tick together");
     if (pli_body_check_criterion(&springs_ops, &d->base.criterion, err) != PLI_OK) return PLI_BAD_ARGUMENT;
     if (d->levels < 0 || d->levels >= PLI_PYRAMID_LEVELS)

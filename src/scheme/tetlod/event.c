@@ -32,12 +32,15 @@ double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)
     const double speed = sqrt(pli_wave_modulus(m) / m->density);
     const double step = pli_damped_step(def->courant * bucket_altitude(t, first) / speed, m->damping);
     const double substeps = def->integrator == PLI_IMPLICIT ? 1.0 : fmax(1.0, ceil(dt / step));
-    double work = 0.0;
+    double together = 0.0, apart = 0.0;
     for (int b = first; b < PLI_TETLOD_BUCKETS; ++b) {
-        int g = def->multirate ? (b - first) / 64 : 0;
-        work += t->bucket_count[b] * substeps / (double)(1 << (g < 7 ? g : 7));
+        const int g = (b - first) / 64;
+        together += t->bucket_count[b] * substeps;
+        apart += t->bucket_count[b] * substeps / (double)(1 << (g < 7 ? g : 7));
     }
-    return work;
+    // left to choose, the body ticks them apart where that halves the work
+    return def->multirate == PLI_RATES_OWN || (def->multirate == PLI_RATES_AUTO && apart < 0.5 * together) ? apart
+                                                                                                           : together;
 }
 
 // ---- values before and after -------------------------------------------------------------------------------------------------

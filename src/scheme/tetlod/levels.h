@@ -58,6 +58,15 @@ typedef struct PliLevels {
     uint64_t hash;           ///< of the meshes, key of the cache
 } PliLevels;
 
+/// Meshes of levels without points that no tetrahedron has, which are left out with a warning.
+typedef struct PliTightLevels {
+    const PliMesh *mesh[PLI_MAX_LEVELS]; ///< as given, or what was made of it
+    PliMesh *made[PLI_MAX_LEVELS];
+} PliTightLevels;
+PliStatus pli_levels_tighten(const PliHost *host, const PliMesh *const *meshes, int count, PliTightLevels *out,
+                             PliError *err);
+void pli_levels_tight_free(PliTightLevels *t);
+
 /// Refuses meshes that are not levels of one body with one clear sentence. Copies everything.
 /// `cache` (may be NULL): a file the result is read from when it matches the meshes, and written to otherwise.
 PliLevels *pli_levels_create(const PliHost *host, const PliMesh *const *meshes, int level_count, const char *cache,

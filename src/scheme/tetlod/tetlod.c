@@ -297,7 +297,13 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     t->coupling = def->coupling;
     t->start_level = def->start_level;
     t->density = def->base.material.density;
-    if (build(t, host, def, err) != PLI_OK) {
+    PliTightLevels tight;
+    PliTetLodDef lean = *def;
+    PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);
+    if (def->level_count <= PLI_MAX_LEVELS) lean.levels = tight.mesh;
+    if (status == PLI_OK) status = build(t, host, &lean, err);
+    pli_levels_tight_free(&tight);
+    if (status != PLI_OK) {
         tetlod_destroy(t, host);
         return NULL;
     }

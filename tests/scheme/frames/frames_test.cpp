@@ -421,6 +421,7 @@ TEST(Frames, StiffPointForcesCarryTheWeight)
                 PliFramesDef d = beam(8);
                 d.base.gravity[1] = -9.81;
                 d.base.adapt = adapt;
+                d.base.material.damping = 0.01; // or it swings on its springs for long
                 d.base.linear_solver = solver;
                 d.base.cg_iterations = 2000;
                 d.polish = 0;
@@ -440,7 +441,7 @@ TEST(Frames, StiffPointForcesCarryTheWeight)
             }
 }
 
-// What acts on points is asked for once in a step, unless somebody moved the body between adapting and advancing.
+// What acts on points is asked for once in each stage of a step, unless somebody moved the body between adapting and advancing.
 TEST(Frames, PointForcesOfTheJudgementServeTheStep)
 {
     struct Counted : Springs {
@@ -472,15 +473,50 @@ TEST(Frames, PointForcesOfTheJudgementServeTheStep)
         pli_body_adapt(b.get(), &s.view, 0.01);
         ASSERT_TRUE(pli_body_advance(b.get(), &s.view, 0.01).finite);
         ASSERT_TRUE(pli_body_step(whole.get(), &t.view, 0.01).finite);
-        ASSERT_EQ(springs.calls, k + 1);
+        ASSERT_EQ(springs.calls, 2 * k + 2); // the second stage of a step asks where it begins
     }
     EXPECT_EQ(s.x, t.x); // two halves are the whole
     pli_body_adapt(b.get(), &s.view, 0.01);
     s.x[4] += 1e-9;
     const Vec from = s.x;
     ASSERT_TRUE(pli_body_advance(b.get(), &s.view, 0.01).finite);
-    EXPECT_EQ(springs.calls, 32);
-    EXPECT_EQ(springs.at, from);
+    EXPECT_EQ(springs.calls, 63);
+    EXPECT_NE(springs.at, from);
+}
+
+// What a host pushes at is often passive: it acts on the frames that are followed, and moves with them.
+TEST(Frames, PassiveCoefficientsAnswerAHost)
+{
+    Mesh mesh = box(8, 2, 2, 2, 0.5, 0.5);
+    PliFramesDef d = beam(8);
+    d.base.linear_solver = PLI_SOLVE_LDL;
+    Body with = make(d, mesh), without = make(d, mesh);
+    ASSERT_TRUE(with && without);
+    State s(with.get()), t(without.get());
+    const PliIndex dofs = pli_body_dof_count(with.get());
+    ASSERT_EQ(pli_frames_info(with.get()).active, 1u);
+    const double dt = 0.01;
+    Vec f(3 * dofs, 0.0), dv(3 * dofs);
+    const PliIndex pushed[3] = { 3, 4 * 5 + 3, 4 * 7 }; // the root's origin and two of passive frames
+    for (int k = 0; k < 3; ++k) f[3 * pushed[k] + k] = 2.0 + k;
+    s.view.f_ext = f.data();
+    ASSERT_TRUE(pli_body_advance_once(with.get(), &s.view, dt).finite);
+    ASSERT_TRUE(pli_body_advance_once(without.get(), &t.view, dt).finite);
+    ASSERT_EQ(pli_body_response(without.get(), f.data(), dt, dv.data()), PLI_OK);
+    EXPECT_GT(norm(dv), 0.0);
+    for (size_t k = 0; k < dv.size(); ++k) EXPECT_NEAR(s.v[k] - t.v[k], dv[k], 1e-12 + 1e-9 * norm(dv));
+    // and unit forces one by one say the same
+    Vec c(81), work(pli_body_compliance_work(without.get()));
+    ASSERT_EQ(pli_body_compliance(without.get(), pushed, 3, dt, c.data(), work.data()), PLI_OK);
+    for (int i = 0; i < 9; ++i) {
+        double sum = 0.0;
+        for (int j = 0; j < 9; ++j) sum += c[9 * i + j] * f[3 * pushed[j / 3] + j % 3];
+        EXPECT_NEAR(sum, dv[3 * pushed[i / 3] + i % 3], 1e-12 + 1e-9 * norm(dv));
+        EXPECT_GT(c[10 * i], 0.0);
+    }
+    // steps of second order are no matrix that a host could correct
+    ASSERT_TRUE(pli_body_advance(without.get(), &t.view, dt).finite);
+    EXPECT_EQ(pli_body_response(without.get(), f.data(), dt, dv.data()), PLI_UNSUPPORTED);
 }
 
 // A body that only friction keeps on a slope is at rest: friction is part of what its frames are judged by.
@@ -492,6 +528,7 @@ TEST(Frames, WhatLeansOnFrictionFallsAsleep)
     d.base.material.young = 1e6;
     d.base.criterion.threshold = 1e-3;
     d.polish = 0;
+    d.base.material.damping = 2e-3;
     Body b = make(d, mesh);
     ASSERT_TRUE(b);
     State s(b.get());

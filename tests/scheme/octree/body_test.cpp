@@ -314,12 +314,22 @@ TEST(OctreeBody, BadSurfacesGetOneSentence)
     for (int k = 0; k < 3; ++k) surface->x[3 * points + k] = 5;
     EXPECT_FALSE(pli_octree_create(&host, &d, &err));
     EXPECT_NE(std::string(err.text).find("no triangle"), std::string::npos) << err.text;
-    // a third triangle at an edge
-    ASSERT_EQ(pli_mesh_resize_cells(surface, PLI_TRI, tris + 1), PLI_OK);
-    surface->tris[3 * tris] = surface->tris[0], surface->tris[3 * tris + 1] = surface->tris[1];
-    surface->tris[3 * tris + 2] = points;
+    // a third triangle at an edge, and a fourth: even, so that lines would go in and out, and still no surface
+    ASSERT_EQ(pli_mesh_resize_points(surface, points + 2), PLI_OK);
+    for (int k = 0; k < 3; ++k) surface->x[3 * (points + 1) + k] = 6;
+    ASSERT_EQ(pli_mesh_resize_cells(surface, PLI_TRI, tris + 4), PLI_OK);
+    const PliIndex e[2] = { surface->tris[0], surface->tris[1] };
+    const PliIndex fin[12] = { e[0], e[1],   points,     e[1], e[0],       points + 1,
+                               e[0], points, points + 1, e[1], points + 1, points };
+    std::copy(fin, fin + 12, surface->tris + 3 * tris);
+    surface->tri_count = tris + 4;
     EXPECT_FALSE(pli_octree_create(&host, &d, &err));
-    EXPECT_NE(std::string(err.text).find("odd number of triangles"), std::string::npos) << err.text;
+    EXPECT_NE(std::string(err.text).find("belongs to 4 triangles"), std::string::npos) << err.text;
+    EXPECT_NE(std::string(err.text).find("not manifold"), std::string::npos) << err.text;
+    surface->tri_count = tris + 1, surface->point_count = points + 1;
+    EXPECT_FALSE(pli_octree_create(&host, &d, &err));
+    EXPECT_NE(std::string(err.text).find("belongs to 3 triangles"), std::string::npos) << err.text;
+    surface->tri_count = tris + 4, surface->point_count = points + 2;
     ASSERT_EQ(pli_mesh_resize_cells(surface, PLI_TRI, tris), PLI_OK);
     ASSERT_EQ(pli_mesh_resize_points(surface, points), PLI_OK);
     d.resolution = 110;

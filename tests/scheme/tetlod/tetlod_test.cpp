@@ -240,7 +240,7 @@ TEST(TetLod, MomentumSurvivesMultirateStepsSplitsAndMerges)
     Levels l({ 2, 4, 7 });
     for (bool multirate : { false, true }) {
         PliTetLodDef d = tetlod_def(l);
-        d.base.multirate = multirate;
+        d.base.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_ONE;
         d.base.criterion.threshold = 0.03;
         d.base.criterion.coarsen = 0.9;
         d.base.criterion.hold = 0;

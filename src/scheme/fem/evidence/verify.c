@@ -444,7 +444,7 @@ static void momentum(PliVerifyResult *r, PliLaw law, bool multirate, bool angula
     Rig g;
     const PliBoxDef box = box_def(1, 0.7, 0.5, 5, 4, 3, 0.25);
     PliBodyDef def = still_def(law, 1e4, 0.3, 1000.0);
-    def.multirate = multirate;
+    def.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_AUTO;
     double drift = 0.0;
     if (!rig_open(&g, NULL, &box, &def, r)) return;
     random_state(&g, 0.1, 0.005);

@@ -694,6 +694,7 @@ static double fit(bool coarse_to_fine, double *closest, PliVerifyResult *r)
     def.base.adapt = coarse_to_fine;
     def.polish = 0;
     def.growth = 1.0;
+    def.base.order = 1; // no motion is followed here, it only has to end
     if (!rig_open(&g, def, false, true, r)) return NAN;
     (void)pli_body_set_fixed(g.body, NULL, 0, NULL);
     // a finer skin than that of the mesh: points of the surface come first; the target is the same surface, bent

@@ -100,7 +100,7 @@ static PliTetLodDef soft(void)
     d.base.criterion.threshold = 0.06;
     d.base.criterion.coarsen = 0.15;
     d.base.criterion.interval = 0.03;
-    d.base.multirate = true;
+    d.base.multirate = PLI_RATES_OWN;
     d.base.spread = false; // coefficients nobody looks at are not written: the skin is what is drawn
     return d;
 }

@@ -251,7 +251,7 @@ static bool fly(PliVerifyResult *r, const Course *c, Flight *f)
     PliTetLodRig g = { 0 };
     PliError err = { PLI_OK, "" };
     PliTetLodDef def = pli_rig_def();
-    def.base.multirate = c->multirate;
+    def.base.multirate = c->multirate ? PLI_RATES_OWN : PLI_RATES_AUTO;
     def.base.material.law = c->law;
     def.base.gravity[1] = c->gravity;
     def.fit_weights = c->fit;
@@ -365,7 +365,7 @@ static void drift(PliVerifyResult *r, bool multirate)
     enum { SUBSTEPS = 100000 };
     PliTetLodRig g;
     PliTetLodDef def = pli_rig_def();
-    def.base.multirate = multirate;
+    def.base.multirate = multirate ? PLI_RATES_OWN : PLI_RATES_AUTO;
     if (!open_corner(&g, def, (const PliIndex[]){ 2, 4, 7 }, 0.5, r)) return;
     pli_rig_freeze(&g);
     const PliStats stats = pli_body_stats(g.body);

@@ -1,0 +1,196 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// A hand on every scheme: the force it feels is that of the simulation, and does not jump, also where the body refines or coarsens.
+// Off line: the same bits on every machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "host/components/bodies.h"
+#include "host/feel/feel.h"
+#include "host/graph/simulation.h"
+}
+
+namespace
+{
+const std::string pad = std::string(PLIANT_SOURCE_DIR) + "/scenes/haptics/felt_pad.scn";
+const PliHost host = pli_host_default();
+
+struct Felt : PliFeel {
+    PliError err{};
+    PliStatus done;
+    Felt(const char *whom, const char *what, double seconds, double stiffness = 300.0)
+    {
+        const PliSceneDef scene = pli_scene_default();
+        PliFeelDef def = pli_feel_default();
+        def.body = whom;
+        def.device = what;
+        def.seconds = seconds;
+        def.servo.stiffness = stiffness;
+        def.offline = true;
+        done = pli_feel_run(&host, pad.c_str(), &scene, &def, this, &err);
+    }
+    ~Felt() { pli_feel_free(&host, this); }
+    Felt(const Felt &) = delete;
+    double force_at(double time) const
+    {
+        const PliTick &t = tick[(size_t)(time * 1000.0)];
+        return std::hypot(t.force[0], std::hypot(t.force[1], t.force[2]));
+    }
+};
+
+struct Way {
+    const char *body;
+    bool adapts;
+};
+class Feel : public testing::TestWithParam<Way>
+{
+};
+} // namespace
+
+TEST_P(Feel, TheForceIsTheBodysAndNeverJumps)
+{
+    const Felt f(GetParam().body, "dummy", 1.8);
+    ASSERT_EQ(f.done, PLI_OK) << f.err.text;
+    ASSERT_EQ(f.status, PLI_OK) << f.error.text;
+    EXPECT_LE(f.excess, 0.02);
+    EXPECT_LE(f.event_excess, 0.02);
+    EXPECT_GE(f.least_energy, -1e-4);
+    if (GetParam().adapts) {
+        EXPECT_GT(f.events, 0u);
+    }                                     // there was something to hide
+    const PliFeelStep &held = f.step[65]; // 0.65 s: the hand rests
+    EXPECT_GT(held.force, 0.005);
+    EXPECT_NEAR(f.force_at(0.66), held.force, std::max(0.03 * held.force, 1e-3));
+    EXPECT_EQ(f.force_at(1.75), 0.0);
+}
+
+// The body's own compliance is what the hand meets when it moves a little: the force follows a wiggle with the right slope.
+TEST_P(Feel, APassiveHandStaysPassiveAndCalm)
+{
+    for (const double stiffness : { 100.0, 500.0 }) {
+        const Felt f(GetParam().body, "dummy:passive", 1.0, stiffness);
+        ASSERT_EQ(f.done, PLI_OK) << f.err.text;
+        EXPECT_GE(f.least_energy, -1e-4) << stiffness;
+        EXPECT_LE(f.turns, 20.0) << stiffness;
+        EXPECT_LE(f.excess, 0.02) << stiffness;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, Feel,
+                         testing::Values(Way{ "Fem", false }, Way{ "Implicit", false }, Way{ "TetLod", true },
+                                         Way{ "Frames", true }, Way{ "Wavelet", true }, Way{ "Octree", true },
+                                         Way{ "Springs", true }),
+                         [](const auto &way) { return std::string(way.param.body); });
+
+TEST(FeelSession, SameTicksTwice)
+{
+    const Felt a("TetLod", "dummy:passive", 0.5), b("TetLod", "dummy:passive", 0.5);
+    ASSERT_EQ(a.tick_count, b.tick_count);
+    EXPECT_EQ(memcmp(a.tick, b.tick, a.tick_count * sizeof *a.tick), 0);
+}
+
+TEST(FeelSession, BodiesThatAreNotThereAreRefused)
+{
+    const Felt f("Nobody", "dummy", 0.1);
+    EXPECT_EQ(f.done, PLI_BAD_ARGUMENT);
+    EXPECT_NE(std::string(f.err.text).find("Nobody"), std::string::npos) << f.err.text;
+}
+
+TEST(FeelSession, ABrokenDeviceIsRefused)
+{
+    const Felt f("TetLod", "touch", 0.1);
+    EXPECT_EQ(f.done, PLI_UNSUPPORTED);
+    EXPECT_NE(std::string(f.err.text).find("libHD"), std::string::npos) << f.err.text;
+}
+
+// Asking for the model of the contact must not change what the body does.
+TEST(Touch, LeavesTheBodyAsItIs)
+{
+    for (const char *name : { "Fem", "TetLod", "Wavelet", "Octree" }) {
+        uint64_t hash[2];
+        for (int touched = 0; touched < 2; ++touched) {
+            PliSceneDef def = pli_scene_default();
+            std::vector<std::string> paths;
+            std::vector<PliOverride> off;
+            for (const char *other : { "Fem", "Implicit", "TetLod", "Frames", "Wavelet", "Octree", "Springs" })
+                if (strcmp(other, name) != 0) paths.push_back("@" + std::string(other) + ".activated");
+            for (const std::string &path : paths) off.push_back({ path.c_str(), "0" });
+            def.overrides = off.data();
+            def.override_count = (int)off.size();
+            PliStatus status;
+            PliError err{};
+            PliScene *scene = pli_scene_load(&host, pad.c_str(), &def, &status);
+            ASSERT_EQ(status, PLI_OK);
+            PliSceneBody body[8];
+            const int count = pli_scene_bodies(scene, body, 8);
+            int k = 0;
+            while (k < count && strcmp(body[k].name, name) != 0) ++k;
+            ASSERT_LT(k, count);
+            PliTouch *touch = touched ? pli_touch_create(&host, body[k].body, &err) : nullptr;
+            for (int i = 0; i < 40; ++i) {
+                ASSERT_EQ(pli_scene_step(scene, &err), PLI_OK) << err.text;
+                PliHapticModel model;
+                if (touch) pli_touch_model(touch, body[k].x, body[k].v, body[k].tools, scene->dt, &model);
+            }
+            hash[touched] = pli_scene_hash(scene);
+            pli_touch_destroy(touch);
+            pli_scene_destroy(scene);
+        }
+        EXPECT_EQ(hash[0], hash[1]) << name;
+    }
+}
+
+// A bar between plates is a spring of known stiffness: E A / L, and its own compliance over a long step is that.
+TEST(Touch, ComplianceOfABarIsKnown)
+{
+    const double young = 5000.0, side = 0.05, length = 0.1;
+    PliError err{};
+    const PliBoxDef box = { { 0, 0, 0 }, { side, length, side }, { 2, 4, 2 }, 0, 1 };
+    PliMesh *mesh = pli_mesh_box(&host, &box, &err);
+    PliFemDef def = pli_fem_default();
+    def.base.material.young = young;
+    def.base.material.poisson = 0.0;
+    def.base.integrator = PLI_IMPLICIT;
+    def.base.mass_damping = 5.0;
+    memset(def.base.gravity, 0, sizeof def.base.gravity);
+    def.mesh = mesh;
+    PliBody *body = pli_fem_create(&host, &def, &err);
+    ASSERT_TRUE(body) << err.text;
+    const PliIndex count = pli_body_dof_count(body);
+    std::vector<double> x(pli_body_rest(body), pli_body_rest(body) + 3 * count), v(3 * count, 0.0);
+    std::vector<PliIndex> fixed;
+    for (PliIndex i = 0; i < count; ++i)
+        if (x[3 * i + 1] < 1e-9) fixed.push_back(i);
+    ASSERT_EQ(pli_body_set_fixed(body, fixed.data(), (PliIndex)fixed.size(), &err), PLI_OK);
+    PliTool plate{};
+    plate.shape = PLI_TOOL_PLANE;
+    plate.other[1] = -1.0;
+    plate.position[1] = length;
+    ASSERT_EQ(pli_body_set_tools(body, &plate, 1, &err), PLI_OK);
+    PliTouch *touch = pli_touch_create(&host, body, &err);
+    ASSERT_TRUE(touch) << err.text;
+    const PliState state = { x.data(), v.data(), nullptr, nullptr, nullptr, nullptr, nullptr };
+    const double dt = 1.0, depth = 0.002; // so long that inertia does not count
+    PliHapticModel model{};
+    for (int i = 0; i < 20; ++i) {
+        plate.velocity[1] = i == 0 ? -depth / dt : 0.0;
+        ASSERT_TRUE(pli_body_step(body, &state, dt).finite);
+        pli_touch_model(touch, x.data(), v.data(), &plate, dt, &model);
+        plate.position[1] += dt * plate.velocity[1];
+    }
+    const double stretch = 1.0 - depth / length; // of a Saint Venant-Kirchhoff bar
+    const double expected = 0.5 * (3.0 * stretch * stretch - 1.0) * young * side * side / length;
+    ASSERT_TRUE(model.plane[0].present);
+    EXPECT_NEAR(model.plane[0].normal[1], 1.0, 1e-6);
+    EXPECT_NEAR(pli_touch_stiffness(touch), expected, 0.02 * expected);
+    const double force = (model.plane[0].offset - plate.position[1]) / model.plane[0].compliance;
+    EXPECT_NEAR(force, plate.force[1], 0.01 * plate.force[1]);
+    pli_touch_destroy(touch);
+    pli_body_destroy(body);
+    pli_mesh_destroy(mesh);
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later
+"""What pliant tune says it found is what pliant compare then measures on the scene it wrote.
+
+    check_tune.py PLIANT SOURCE
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from check_sweep import write
+
+
+def main():
+    pliant, source = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+        call = lambda *words: subprocess.run([pliant, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)  # noqa: E731
+        write(folder, source, 4)
+        scene = folder / "s.scn"
+        # a comment, another quote and a line end of its own must come through
+        text = scene.read_text().replace('steps="5"', 'steps="20"').replace("<TetLodModel ", "<!-- levels > here -->\n<TetLodModel threshold='2'\n ")
+        text = text.replace('keyTimes="0 0.1"', 'keyTimes="0 0.2"').replace("0 -0.15 0", "0 -0.3 0")
+        scene.write_text(text)
+
+        def errors(path):
+            done = call("compare", str(path), "--schemes", "Lod", "--repeat", "1", "-q", "--json", "-", "--out", str(folder / "out"))
+            assert done.returncode == 0, done.stderr
+            return {b["name"]: b for b in json.loads(done.stdout)["bodies"]}["Lod"]["error_rms"]
+
+        before = errors(scene)
+        goal = 0.9 * before
+        done = call("tune", "s.scn", "--schemes", "Lod", "--error", f"{100 * goal:.6f}%", "--tries", "12", "-q")
+        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+        tuned = folder / "s_tuned.scn"
+        after = errors(tuned)
+        assert after <= goal < before, (before, goal, after)
+        assert scene.read_text() == text, "the scene itself was changed"
+        found = re.search(r"threshold='([^']*)'", tuned.read_text()).group(1)
+        assert re.sub(r"threshold='[^']*'", "threshold='2'", tuned.read_text()) == text, "something else was changed"
+        assert float(found) < 2 and f"threshold={float(found):.3g}" in done.stdout, done.stdout
+        # what cannot be reached is said, and is no success
+        done = call("tune", "s.scn", "--schemes", "Springs", "--error", "0.0001%", "--tries", "3", "-q", "--out", "t.scn")
+        assert done.returncode == 1 and "Springs cannot reach 0.0001 %" in done.stdout, (done.stdout, done.stderr)
+        # a budget: cheaper than before, and no more than asked for, or it says so
+        done = call("tune", "s.scn", "--schemes", "Lod", "--budget", "1000 ms", "--tries", "6", "-q", "--out", "t.scn")
+        assert done.returncode == 0 and errors(folder / "t.scn") < before, (done.stdout, done.stderr)
+        done = call("tune", "s.scn", "--schemes", "Lod", "--budget", "1e-6", "--tries", "3", "-q", "--out", "t.scn")
+        assert done.returncode == 1 and "cannot be as cheap" in done.stdout, (done.stdout, done.stderr)
+        for words, code, said in ((["s.scn"], 2, "one of them"), (["s.scn", "--error", "2%", "--budget", "3"], 2, "one of them"),
+                                  (["s.scn", "--error", "-3"], 2, "largest displacement"), (["x.scn", "--error", "2%"], 4, "there is no file"),
+                                  (["s.scn", "--error", "2%", "--schemes", "nobody"], 2, "nobody")):
+            done = call("tune", *words)
+            assert done.returncode == code and said in done.stderr, (words, done.returncode, done.stderr)
+        print(f"error {100 * before:.3g} % -> {100 * after:.3g} %, wanted {100 * goal:.3g} %")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
