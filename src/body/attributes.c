@@ -69,6 +69,10 @@ static const PliAttribute body_rows[] = {
       .help = "explicit: elements tick at their own power-of-two rate; auto: where it halves the cost" },
     { "spread", PLI_BOOL, .running = true, FIELD(PliBodyDef, spread),
       .help = "write passive coefficients after every step" },
+    { "stiffRegions", PLI_REALS,
+      .help =
+          "spheres of another stiffness at rest: x y z radius factor of youngModulus, for each; the last one counts "
+          "where they overlap" },
     { "held", PLI_POINTS,
       .help = "m, points of the body at rest that stay in place, by Lagrange multipliers; implicit steps only" },
     { "heldTo", PLI_POINTS, .help = "m, where the held points go instead, one for each" },

@@ -83,6 +83,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", statics->dof_count);
         goto fail;
     }
+    b->def.stiff_regions = NULL, b->def.stiff_region_count = 0; // were the caller's
     copy_definition(b);
     if (def->integrator == PLI_IMPLICIT && create_solvers(b, err) != PLI_OK) goto fail;
     ops->reset(self);
@@ -235,6 +236,7 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     if (old->law != now->law || old->young != now->young || old->poisson != now->poisson)
         b->caution = 1.0, b->system.last_drift = 0.0; // it goes on as a new body would
     b->def = *def;
+    b->def.stiff_regions = NULL, b->def.stiff_region_count = 0;
     copy_definition(b);
     recut_afresh(b);
     return PLI_OK;

@@ -5,6 +5,8 @@
 
 #include <pliant/body.h>
 
+#include "base/vec.h"
+
 PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
 {
     if (d->cookie != PLI_DEF_COOKIE)
@@ -42,6 +44,17 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
     if (!(d->cg_tolerance > 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "cg tolerance must be > 0, not %g", d->cg_tolerance);
+    for (PliIndex i = 0; i < d->stiff_region_count; ++i) {
+        const double *r = d->stiff_regions + 5 * (size_t)i;
+        for (int k = 0; k < 5; ++k)
+            if (!isfinite(r[k])) return pli_refuse(err, PLI_BAD_ARGUMENT, "stiff region %u is not a number", i);
+        if (!(r[3] > 0.0))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "stiff region %u has a radius of %g m; it must be more than 0", i,
+                              r[3]);
+        if (!(r[4] > 0.0))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "stiff region %u has a factor of %g; it must be more than 0", i,
+                              r[4]);
+    }
     for (int i = 0; i < 3; ++i)
         if (!isfinite(d->gravity[i])) return pli_refuse(err, PLI_BAD_ARGUMENT, "gravity is not finite");
     return PLI_OK;
@@ -75,4 +88,13 @@ PliStatus pli_step_check(const PliStepInfo *info, PliError *err)
                           info->inverted, element);
     }
     return info->status;
+}
+
+double pli_body_def_stiffness(const PliBodyDef *d, const double p[3])
+{
+    for (PliIndex i = d->stiff_region_count; i-- > 0;) {
+        const double *r = d->stiff_regions + 5 * (size_t)i;
+        if (v3_distance(r, p) <= r[3]) return r[4];
+    }
+    return 1.0;
 }

@@ -33,6 +33,9 @@ struct PliElasticForce {
     double *share;        ///< the same: of the material's damping that it has ...
     PliIndex eased;       ///< ... and how many live ones have less than all
     PliIndex *sample_dof; ///< compact numbers
+    // of bodies with regions of another stiffness; NULL: there are none
+    double *tet_stiffness;       ///< per tetrahedron
+    double *natural, *stiffness; ///< per live element: m3, which `volume` has times the factor, and the factor
     PliIndex element_count, sample_count, first[RATES + 1];
     int rate_count;
     size_t bytes;
@@ -60,6 +63,9 @@ void pli_elastic_force_destroy(PliElasticForce *e)
     PLI_FREE(&host, e->element, elements);
     PLI_FREE(&host, e->volume, elements);
     PLI_FREE(&host, e->rate, elements);
+    PLI_FREE(&host, e->tet_stiffness, e->tet_stiffness ? e->tet_count : 0);
+    PLI_FREE(&host, e->stiffness, e->stiffness ? elements : 0);
+    PLI_FREE(&host, e->natural, e->natural ? elements : 0);
     PLI_FREE(&host, e->flatness, e->tet_count);
     PLI_FREE(&host, e->share, e->tet_count);
     PLI_FREE(&host, e->sample_dof, e->sample_entry_capacity);
@@ -75,6 +81,33 @@ static PliStatus make_rest(PliElasticForce *e, const PliSchemeStatic *st, PliErr
     if (!e->own_rest) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u tetrahedra", st->tet_count);
     const PliStatus status = pli_tet_rest(st->tets, st->tet_count, st->rest, e->own_rest, &bad);
     return status == PLI_OK ? PLI_OK : pli_refuse(err, status, "tetrahedron %u is flat or inverted", bad);
+}
+
+/// Mean factor of Young's modulus of each tetrahedron, over points spread evenly in it.
+static PliStatus find_stiffness(PliElasticForce *e, const PliBodyDef *def, const PliSchemeStatic *st, PliError *err)
+{
+    enum { SIDE = 5 };
+    if (!def->stiff_region_count || !st->tet_count) return PLI_OK;
+    e->tet_stiffness = take(e, st->tet_count, sizeof *e->tet_stiffness);
+    e->stiffness = take(e, st->element_capacity, sizeof *e->stiffness);
+    e->natural = take(e, st->element_capacity, sizeof *e->natural);
+    if (!e->tet_stiffness || !e->stiffness || !e->natural)
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the stiffness of %u tetrahedra", st->tet_count);
+    for (PliIndex t = 0; t < st->tet_count; ++t) {
+        const PliIndex *v = st->tets + 4 * (size_t)t;
+        double sum = 0.0;
+        int count = 0;
+        for (int i = 0; i < SIDE; ++i)
+            for (int j = 0; i + j < SIDE; ++j)
+                for (int k = 0; i + j + k < SIDE; ++k, ++count) {
+                    const double w[4] = { i + 0.25, j + 0.25, k + 0.25, SIDE - 1 - i - j - k + 0.25 };
+                    double p[3] = { 0.0, 0.0, 0.0 };
+                    for (int c = 0; c < 4; ++c) v3_madd(p, w[c] / SIDE, st->rest + 3 * (size_t)v[c]);
+                    sum += pli_body_def_stiffness(def, p);
+                }
+        e->tet_stiffness[t] = sum / count;
+    }
+    return PLI_OK;
 }
 
 /// Altitude over longest edge, both at rest: 0.82 for the regular tetrahedron.
@@ -124,7 +157,7 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
                                    .sample_cells = st->sample_cells };
     const size_t elements = st->element_capacity;
     e->kernel = pli_elastic_create(host, &kernel, err);
-    if (!e->kernel || make_rest(e, st, err) != PLI_OK) goto fail;
+    if (!e->kernel || make_rest(e, st, err) != PLI_OK || find_stiffness(e, def, st, err) != PLI_OK) goto fail;
     if (def->integrator == PLI_SYMPLECTIC) {
         e->bound = pli_step_bound_create(host, st->dof_count, st->active_capacity + st->slave_capacity);
         if (!e->bound) goto full;
@@ -172,6 +205,17 @@ static void place_corners(PliElasticForce *e, const PliLiveView *live)
     for (PliIndex i = 0; i < e->element_count; ++i) {
         const PliIndex *t = e->tets + 4 * (size_t)e->element[i];
         for (int k = 0; k < 4; ++k) e->corner[4 * (size_t)i + k] = live->position[t[k]];
+    }
+}
+
+/// Volumes of the live elements, in their present order, as what they weigh in stiffness.
+static void weigh(PliElasticForce *e)
+{
+    if (!e->tet_stiffness) return;
+    for (PliIndex i = 0; i < e->element_count; ++i) {
+        e->natural[i] = e->volume[i];
+        e->stiffness[i] = e->tet_stiffness[e->element[i]];
+        e->volume[i] *= e->stiffness[i];
     }
 }
 
@@ -238,6 +282,7 @@ static void list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveVi
     if (!count) return;
     memcpy(e->element, cut->element, count * sizeof *e->element);
     memcpy(e->volume, cut->volume, count * sizeof *e->volume);
+    weigh(e);
     place_corners(e, live);
     if (!e->bound) return;
     PliLiveTets tets = live_tets(e);
@@ -250,6 +295,7 @@ static void list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveVi
         return;
     }
     order_by_rate(e, cut);
+    weigh(e);
     place_corners(e, live);
 }
 
@@ -278,7 +324,7 @@ static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
     const PliIndex points = live->active_count + live->slave_count;
     list_elements(e, cut, live);
     PliStatus status = pli_elastic_set_tets(e->kernel, points, cut->element_count, e->corner, e->element, e->tet_rest,
-                                            e->volume, NULL);
+                                            e->tet_stiffness ? e->natural : e->volume, e->stiffness);
     if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
     e->sample_count = cut->sample_count;
     if (!e->has_samples) return status;

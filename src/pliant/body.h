@@ -93,6 +93,10 @@ typedef struct PliBodyDef {
     bool adapt;                    ///< false freezes the resolution (reference runs)
     PliRates multirate;            ///< explicit, default PLI_RATES_AUTO
     bool spread;                   ///< write passive coefficients after every step, default true
+    /// Spheres at rest in which the material is another: x y z, radius, factor of Young's modulus, five numbers each; of those that overlap
+    /// the last counts. Read at creation.
+    const double *stiff_regions;
+    PliIndex stiff_region_count;
     int cookie;
 } PliBodyDef;
 #define PLI_DEF_COOKIE 0x504c4931
@@ -100,6 +104,9 @@ typedef struct PliBodyDef {
 PLI_API PliBodyDef pli_body_default(void);
 /// What every create function and pli_body_retune check before any work: the cookie, then every value. One sentence when one is wrong.
 PLI_API PliStatus pli_body_def_check(const PliBodyDef *def, PliError *err);
+
+/// Factor of Young's modulus at a point of the rest shape.
+PLI_API double pli_body_def_stiffness(const PliBodyDef *def, const double p[3]);
 
 /// Uniform finite elements on one mesh: the reference every scheme is compared with.
 typedef struct PliFemDef {

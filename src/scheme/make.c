@@ -22,10 +22,10 @@ static PliStatus fill(const PliSchemeInfo *info, const PliSource *source, void *
     for (int g = 0; (group = pli_scheme_group(info, g)); ++g)
         for (int i = 0; i < group->count; ++i) {
             const PliAttribute *row = &group->rows[i];
-            if (row->size == 0 || row->role != PLI_IN || !source->is_set(source->user, row)) continue;
+            if (row->role != PLI_IN || !source->is_set(source->user, row)) continue;
             if (has_word(info->refuses, row->name))
                 return pli_refuse(err, PLI_UNSUPPORTED, "%s means nothing to a %s", row->name, info->component);
-            PliStatus status = source->fill(source->user, row, def, err);
+            const PliStatus status = row->size ? source->fill(source->user, row, def, err) : PLI_OK;
             if (status) return status;
         }
     return PLI_OK;
@@ -150,6 +150,17 @@ static PliValue shared_list(const PliSource *source, const char *name)
     return source->list(source->user, pli_attribute_find(&pli_body_attributes, name));
 }
 
+/// The definition borrows the list while the body is made.
+static PliStatus read_regions(const PliSource *source, PliBodyDef *def, PliError *err)
+{
+    const PliValue list = shared_list(source, "stiffRegions");
+    if (list.count % 5)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "stiffRegions has %zu numbers; a region has five: x y z radius factor",
+                          list.count);
+    def->stiff_regions = list.real, def->stiff_region_count = (PliIndex)(list.count / 5);
+    return PLI_OK;
+}
+
 static PliStatus constrain(const PliSource *source, const PliHost *host, PliBody *body, PliError *err)
 {
     const PliValue held = shared_list(source, "held"), to = shared_list(source, "heldTo"),
@@ -180,6 +191,7 @@ PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const P
     info->defaults(def);
     v3_copy(((PliBodyDef *)def)->gravity, gravity);
     PliStatus status = fill(info, source, def, err);
+    if (!status) status = read_regions(source, def, err);
     if (!status) status = read_meshes(info, source, host, def, &m, err);
     const PliInputs in = { .mesh = (const PliMesh *const *)m.mesh, m.count, info, source };
     PliBody *body = status ? NULL : info->create(host, def, &in, err);
@@ -187,6 +199,7 @@ PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const P
         pli_body_destroy(body);
         body = NULL;
     }
+    ((PliBodyDef *)def)->stiff_regions = NULL, ((PliBodyDef *)def)->stiff_region_count = 0;
     for (int i = 0; i < m.count; ++i) {
         if (body && source->look) source->look(source->user, m.mesh[i], i);
         pli_mesh_destroy(m.mesh[i]);

@@ -64,6 +64,7 @@ const Row rows[] = {
     { "*", "budget", "1e-6", RUNNING, "" },
     { "*", "accuracy", "2", REFUSED, "cannot follow an accuracy" },
     { "*", "adapt", "0", RUNNING, "" },
+    { "*", "stiffRegions", "0.05 0.08 0.05 0.03 4", ACTS, "" },
     { "*", "held", "0.05 0.05 0.1", ACTS, "integrator='implicit'" },
     { "*", "heldTo", "0.05 0.05 0.11", ACTS, "integrator='implicit' held='0.05 0.05 0.1'" },
     { "*", "heldTo", "0.05 0.05 0.11", REFUSED, "one for each" },
@@ -126,6 +127,10 @@ const Row rows[] = {
     { "wavelet", "law", "corotational", REFUSED, "elasticity nonlinear only" },
     { "wavelet", "filename", "fine.msh", ACTS, "" },
     { "wavelet", "mesh", "@../fine", ACTS, "" },
+    { "wavelet", "stiffRegions", "0.05 0.08 0.05 0.03 4", ACTS, "" },
+    { "wavelet", "stiffRegions", "0.05 0.08 0.05 0.03 4", ACTS, "elasticity='nonlinear'" },
+    { "wavelet", "stiffRegions", "0.05 0.08 0.05 0.03", REFUSED, "five" },
+    { "wavelet", "stiffRegions", "0.05 0.08 0.05 0.03 -4", REFUSED, "factor of -4" },
     { "wavelet", "held", "0.05 0.05 0.1", ACTS, "" },
     { "wavelet", "held", "0.05 0.05 9", REFUSED, "outside the body" },
     { "wavelet", "surface", "tetrahedron.obj", ACTS, "" },
@@ -348,7 +353,7 @@ class Attributes : public testing::Test
                 char text[64];
                 info->defaults(def.bytes);
                 pli_attribute_text(a, def.bytes, text, sizeof text);
-                check(info, a, { name, a->name, text, REFUSED, "means nothing" });
+                check(info, a, { name, a->name, *text ? text : "1", REFUSED, "means nothing" });
                 return;
             }
             for (const Row *r : rows_for(name, a->name)) check(info, a, *r);

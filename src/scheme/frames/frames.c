@@ -269,6 +269,14 @@ static void find_anchors(PliFrames *s, const PliFramesDef *def)
     }
 }
 
+/// What the definition's own field says, and regions of another stiffness on top.
+static void find_factors(const double p[3], double *stiffness, double *density, void *user)
+{
+    const PliFramesDef *def = user;
+    if (def->field) def->field(p, stiffness, density, def->field_user);
+    *stiffness *= pli_body_def_stiffness(&def->base, p);
+}
+
 static PliStatus build(PliFrames *s, const PliFramesDef *def, PliError *err)
 {
     const PliHost *host = &s->host;
@@ -277,8 +285,8 @@ static PliStatus build(PliFrames *s, const PliFramesDef *def, PliError *err)
                                  .size = def->voxel_size,
                                  .tet_stiffness = def->tet_stiffness,
                                  .tet_density = def->tet_density,
-                                 .field = def->field,
-                                 .field_user = def->field_user,
+                                 .field = find_factors,
+                                 .field_user = (void *)def,
                                  .plain_distance = !def->material_aware };
     s->voxels = pli_voxels_create(host, &voxels, err);
     if (!s->voxels) return PLI_BAD_ARGUMENT;

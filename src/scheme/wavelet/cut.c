@@ -67,11 +67,12 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     s->sample_dof = PLI_NEW(host, s->sample_entry_capacity + 1, PliIndex);
     s->sample_grad = PLI_NEW(host, 3 * s->sample_entry_capacity + 1, double);
     s->sample_volume = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
+    s->sample_stiffness = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
     bool good = s->state && s->driven && s->active && s->position && s->cut_mass && s->cut_load && s->cut_rest &&
                 s->cut_mean && s->work && s->mass_first && s->mass_column && s->mass_value && s->entry_first &&
                 s->entry_column && s->entry && s->cut_order && s->w_first && s->w_column && s->w_weight && s->touched &&
                 s->slave && s->slave_first && s->slave_column && s->slave_weight && s->sample_first && s->sample_dof &&
-                s->sample_grad && s->sample_volume;
+                s->sample_grad && s->sample_volume && s->sample_stiffness;
     for (int k = 0; k < s->level_count; ++k)
         good = (s->split[k] = PLI_NEW(host, s->level[k].lattice->cell_count, uint8_t)) && good;
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
@@ -109,6 +110,7 @@ void pli_wavelet_cut_destroy(PliWavelet *s)
     PLI_FREE(host, s->sample_dof, s->sample_entry_capacity + 1);
     PLI_FREE(host, s->sample_grad, 3 * s->sample_entry_capacity + 1);
     PLI_FREE(host, s->sample_volume, (size_t)s->sample_capacity + 1);
+    PLI_FREE(host, s->sample_stiffness, (size_t)s->sample_capacity + 1);
     for (int k = 0; k < s->level_count; ++k)
         if (s->level[k].lattice) PLI_FREE(host, s->split[k], s->level[k].lattice->cell_count);
 }
@@ -163,6 +165,7 @@ static void add_samples(PliWavelet *s, int level, PliIndex cell)
         pli_wavelet_samples(s, level, cell, s->sample_grad + 3 * (size_t)at, s->sample_volume + s->sample_count);
     for (PliIndex q = 0; q < count; ++q) {
         for (PliIndex k = 0; k < n; ++k) s->sample_dof[at++] = l->dof_first + vertex[k];
+        s->sample_stiffness[s->sample_count] = l->stiff ? l->stiff[cell] : 1.0;
         s->sample_first[++s->sample_count] = at;
     }
     for (PliIndex k = 0; k < n && count; ++k) s->touched[l->dof_first + vertex[k]] = 1;
@@ -216,7 +219,7 @@ static void choose_mass(PliWavelet *s)
     for (PliIndex i = s->active_count; i-- > 0;) // backwards, so that first[] ends as it began
         for (PliIndex k = s->entry_first[i]; k < s->entry_first[i + 1]; ++k) {
             const PliIndex j = s->entry_column[k];
-            const double m = s->pair_mass[s->entry[k]];
+            const double m = s->block_mass[s->entry[k]];
             PliIndex at = --first[i + 1];
             s->mass_column[at] = j, s->mass_value[at] = m;
             if (j == i) continue;
@@ -244,9 +247,9 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
         for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
             const PliIndex j = s->position[s->pair_column[k]];
             if (j == PLI_NONE) continue;
-            if (j == i) s->cut_mass[i] = s->pair_mass[k];
+            if (j == i) s->cut_mass[i] = s->block_mass[s->pair_block[k]];
             s->entry_column[entries] = j;
-            s->entry[entries++] = k;
+            s->entry[entries++] = s->pair_block[k];
         }
         s->entry_first[i + 1] = entries;
         s->cut_load[i] = s->load[a];
@@ -270,7 +273,7 @@ void pli_wavelet_cut(void *self, PliCut *cut)
     PliWavelet *s = self;
     PliRestStiffness *k = &s->stiffness;
     k->count = s->active_count;
-    k->first = s->entry_first, k->column = s->entry_column, k->entry = s->entry, k->block = s->pair_stiffness;
+    k->first = s->entry_first, k->column = s->entry_column, k->entry = s->entry, k->block = s->block_stiffness;
     k->rest = s->cut_rest, k->mean = s->cut_mean, k->order = s->cut_order, k->work = s->work;
     k->revision = s->revision;
     k->linear = !nonlinear(s);
@@ -288,6 +291,7 @@ void pli_wavelet_cut(void *self, PliCut *cut)
     cut->sample_count = s->sample_count;
     cut->sample_first = s->sample_first, cut->sample_dof = s->sample_dof;
     cut->sample_grad = s->sample_grad, cut->sample_volume = s->sample_volume;
+    cut->sample_stiffness = s->level[0].stiff ? s->sample_stiffness : NULL;
 }
 
 // ---- what follows ------------------------------------------------------------------------------------------------------------------------

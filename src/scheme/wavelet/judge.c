@@ -105,7 +105,7 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
             const PliIndex b = s->pair_column[k];
             if (b >= beyond) break;
             if (s->position[b] == PLI_NONE) continue;
-            const double *K = s->pair_stiffness + 9 * (size_t)k, m = s->pair_mass[k];
+            const double *K = s->block_stiffness + 9 * (size_t)s->pair_block[k], m = s->block_mass[s->pair_block[k]];
             const double *qb = q + 3 * (size_t)b, *mb = mass_q + 3 * (size_t)b;
             for (int i = 0; i < 3; ++i)
                 ra[i] -= K[3 * i] * qb[0] + K[3 * i + 1] * qb[1] + K[3 * i + 2] * qb[2] + m * mb[i];
@@ -117,7 +117,7 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
         for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
             const PliIndex b = s->pair_column[k];
             if (!s->candidate[b]) continue;
-            const double *K = s->pair_stiffness + 9 * (size_t)k, m = s->pair_mass[k];
+            const double *K = s->block_stiffness + 9 * (size_t)s->pair_block[k], m = s->block_mass[s->pair_block[k]];
             double *rb = r + 3 * (size_t)b;
             for (int i = 0; i < 3; ++i) rb[i] -= K[i] * qa[0] + K[3 + i] * qa[1] + K[6 + i] * qa[2] + m * ma[i];
         }
@@ -139,6 +139,7 @@ static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x,
     double *to = f + 3 * (size_t)l->dof_first;
     for (PliIndex q = 0; q < count; ++q) {
         const double *g = s->judge_grad + 3 * (size_t)n * q;
+        const double weight = volume[q] * (l->stiff ? l->stiff[cell] : 1.0);
         double F[9] = { 0.0 }, P[9];
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
@@ -147,8 +148,8 @@ static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x,
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
                 to[3 * (size_t)vertex[k] + a] -=
-                    volume[q] * (P[3 * a] * g[3 * (size_t)k] + P[3 * a + 1] * g[3 * (size_t)k + 1] +
-                                 P[3 * a + 2] * g[3 * (size_t)k + 2]);
+                    weight * (P[3 * a] * g[3 * (size_t)k] + P[3 * a + 1] * g[3 * (size_t)k + 1] +
+                              P[3 * a + 2] * g[3 * (size_t)k + 2]);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "scheme/wavelet/wavelet.h"
@@ -277,6 +278,42 @@ static void integrate(const PliWavelet *s, const PliWaveletLevel *l, PliIndex ce
     }
 }
 
+/// Mean factor of Young's modulus in every cell: finest ones by points spread evenly in them, others by their children.
+static PliStatus find_stiff(PliWavelet *s)
+{
+    enum { SIDE = 4 };
+    static const double middle[3] = { 0.5, 0.5, 0.5 };
+    const PliBodyDef *def = &s->def.base;
+    if (!def->stiff_region_count) return PLI_OK;
+    for (int k = s->level_count - 1; k >= 0; --k) {
+        PliWaveletLevel *l = &s->level[k];
+        const bool finest = k == s->level_count - 1;
+        l->stiff = PLI_NEW(&s->host, l->lattice->cell_count, double);
+        if (!l->stiff) return PLI_OUT_OF_MEMORY;
+        for (PliIndex c = 0; c < l->lattice->cell_count; ++c) {
+            double sum = 0.0, p[3];
+            PliIndex count = 0;
+            if (finest && pli_shapes_regular(l->shapes, c))
+                for (; count < SIDE * SIDE * SIDE; ++count) {
+                    const double u[3] = { (count % SIDE + 0.5) / SIDE, (count / SIDE % SIDE + 0.5) / SIDE,
+                                          (count / (SIDE * SIDE) + 0.5) / SIDE };
+                    pli_wavelet_place_of(s, c, 0, u, p, NULL);
+                    sum += pli_body_def_stiffness(def, p);
+                }
+            else if (finest)
+                for (; count < pli_shapes_parts(l->shapes, c); ++count) {
+                    pli_wavelet_place_of(s, c, count, middle, p, NULL);
+                    sum += pli_body_def_stiffness(def, p);
+                }
+            else
+                for (PliIndex d = l->child_first[c]; d < l->child_first[c + 1]; ++d, ++count)
+                    sum += s->level[k + 1].stiff[d];
+            l->stiff[c] = sum / count;
+        }
+    }
+    return PLI_OK;
+}
+
 /// The same connectivity and the same shape, up to rounding.
 static bool alike(const CellSums *c, PliIndex kind, PliIndex n, const double *x, double tolerance)
 {
@@ -355,6 +392,7 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
                 memcpy(k->load, load, 4 * (size_t)width * sizeof *load);
             }
         }
+        const double stiff = l->stiff ? l->stiff[c] : 1.0;
         s->volume += own.volume;
         for (PliIndex a = 0; a < width; ++a) {
             s->load[vertex[a]] += own.load[4 * (size_t)a];
@@ -373,9 +411,9 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
                     }
                     double *to = m->value + PAIR * low;
                     if (side)
-                        for (int k = 0; k < 9; ++k) to[k] += p[3 * (k % 3) + k / 3];
+                        for (int k = 0; k < 9; ++k) to[k] += stiff * p[3 * (k % 3) + k / 3];
                     else
-                        for (int k = 0; k < 9; ++k) to[k] += p[k];
+                        for (int k = 0; k < 9; ++k) to[k] += stiff * p[k];
                     to[9] += p[9];
                 }
             }
@@ -470,38 +508,105 @@ static void contract_loads(PliWavelet *s)
     }
 }
 
+// Functions of one level on a regular lattice are translates of each other, and so are their pairs, up to rounding: values that
+// agree to a 1e-12 of the largest are kept once.
 typedef struct Pairs {
-    size_t count, capacity;
+    size_t count;
+    double grid[2];  ///< of stiffness and of mass: what counts as the same
+    PliIndex *table; ///< of blocks, by hash; PLI_NONE: free
+    size_t table_size;
 } Pairs;
+
+static void round_to_grid(const Pairs *p, const double *stiffness, double mass, int64_t out[PAIR])
+{
+    for (int k = 0; k < 9; ++k) out[k] = llround(stiffness[k] / p->grid[0]);
+    out[9] = llround(mass / p->grid[1]);
+}
+
+static bool grow_table(PliWavelet *s, Pairs *p)
+{
+    const size_t size = p->table_size ? 2 * p->table_size : 4096;
+    PliIndex *table = PLI_NEW(&s->host, size, PliIndex);
+    if (!table) return false;
+    memset(table, 0xff, size * sizeof *table);
+    for (PliIndex b = 0; b < s->block_count; ++b) {
+        int64_t r[PAIR];
+        round_to_grid(p, s->block_stiffness + 9 * (size_t)b, s->block_mass[b], r);
+        size_t at = pli_hash(PLI_HASH_SEED, r, sizeof r) & (size - 1);
+        while (table[at] != PLI_NONE) at = (at + 1) & (size - 1);
+        table[at] = b;
+    }
+    PLI_FREE(&s->host, p->table, p->table_size);
+    p->table = table, p->table_size = size;
+    return true;
+}
+
+/// Room for `blocks` blocks, those there are stay.
+static bool resize_blocks(PliWavelet *s, size_t blocks)
+{
+    double *k = PLI_NEW(&s->host, 9 * blocks, double), *m = PLI_NEW(&s->host, blocks, double);
+    const bool good = k && m;
+    if (good && s->block_count) {
+        memcpy(k, s->block_stiffness, 9 * (size_t)s->block_count * sizeof *k);
+        memcpy(m, s->block_mass, s->block_count * sizeof *m);
+    }
+    PLI_FREE(&s->host, good ? s->block_stiffness : k, 9 * (good ? s->block_capacity : blocks));
+    PLI_FREE(&s->host, good ? s->block_mass : m, good ? s->block_capacity : blocks);
+    if (good) s->block_stiffness = k, s->block_mass = m, s->block_capacity = blocks;
+    return good;
+}
+
+static bool resize_pairs(PliWavelet *s, const Pairs *p, size_t pairs)
+{
+    PliIndex *c = PLI_NEW(&s->host, pairs, PliIndex), *b = PLI_NEW(&s->host, pairs, PliIndex);
+    const bool good = c && b;
+    if (good && p->count) {
+        memcpy(c, s->pair_column, p->count * sizeof *c);
+        memcpy(b, s->pair_block, p->count * sizeof *b);
+    }
+    PLI_FREE(&s->host, good ? s->pair_column : c, good ? s->pair_capacity : pairs);
+    PLI_FREE(&s->host, good ? s->pair_block : b, good ? s->pair_capacity : pairs);
+    if (good) s->pair_column = c, s->pair_block = b, s->pair_capacity = pairs;
+    return good;
+}
+
+/// The block of these values. PLI_NONE: no memory
+static PliIndex block_of(PliWavelet *s, Pairs *p, const double *value)
+{
+    int64_t r[PAIR], other[PAIR];
+    if (2 * (size_t)s->block_count >= p->table_size && !grow_table(s, p)) return PLI_NONE;
+    round_to_grid(p, value, value[9], r);
+    size_t at = pli_hash(PLI_HASH_SEED, r, sizeof r) & (p->table_size - 1);
+    for (; p->table[at] != PLI_NONE; at = (at + 1) & (p->table_size - 1)) {
+        const PliIndex b = p->table[at];
+        round_to_grid(p, s->block_stiffness + 9 * (size_t)b, s->block_mass[b], other);
+        if (memcmp(r, other, sizeof r) == 0) return b;
+    }
+    const size_t n = s->block_count;
+    if (n == s->block_capacity && !resize_blocks(s, n + n / 2 + 1024)) return PLI_NONE;
+    memcpy(s->block_stiffness + 9 * n, value, 9 * sizeof *value);
+    s->block_mass[n] = value[9];
+    p->table[at] = s->block_count;
+    return s->block_count++;
+}
 
 static bool keep_pair(PliWavelet *s, Pairs *p, PliIndex column, const double *value)
 {
-    if (p->count == p->capacity) {
-        const size_t larger = p->capacity + p->capacity / 2 + 1024;
-        PliIndex *c = PLI_NEW(&s->host, larger, PliIndex);
-        double *k = PLI_NEW(&s->host, 9 * larger, double), *m = PLI_NEW(&s->host, larger, double);
-        if (!c || !k || !m) {
-            PLI_FREE(&s->host, c, larger);
-            PLI_FREE(&s->host, k, 9 * larger);
-            PLI_FREE(&s->host, m, larger);
-            return false;
-        }
-        if (p->count) {
-            memcpy(c, s->pair_column, p->count * sizeof *c);
-            memcpy(k, s->pair_stiffness, 9 * p->count * sizeof *k);
-            memcpy(m, s->pair_mass, p->count * sizeof *m);
-        }
-        PLI_FREE(&s->host, s->pair_column, p->capacity);
-        PLI_FREE(&s->host, s->pair_stiffness, 9 * p->capacity);
-        PLI_FREE(&s->host, s->pair_mass, p->capacity);
-        s->pair_column = c, s->pair_stiffness = k, s->pair_mass = m;
-        p->capacity = larger;
-        s->pair_capacity = larger;
-    }
+    if (p->count == s->pair_capacity && !resize_pairs(s, p, p->count + p->count / 2 + 1024)) return false;
+    const PliIndex block = block_of(s, p, value);
+    if (block == PLI_NONE) return false;
     s->pair_column[p->count] = column;
-    memcpy(s->pair_stiffness + 9 * p->count, value, 9 * sizeof *value);
-    s->pair_mass[p->count++] = value[9];
+    s->pair_block[p->count++] = block;
     return true;
+}
+
+static void find_grid(const PliWavelet *s, const Matrix *a, double grid[2])
+{
+    double most[2] = { 0.0, 0.0 };
+    for (int k = 0; k < s->level_count; ++k)
+        for (size_t e = 0; e < a[k].entries; ++e)
+            for (int i = 0; i < PAIR; ++i) most[i == 9] = fmax(most[i == 9], fabs(a[k].value[PAIR * e + (size_t)i]));
+    for (int i = 0; i < 2; ++i) grid[i] = most[i] > 0.0 ? 1e-12 * most[i] : 1.0;
 }
 
 /// Rows of functions from rows of control vertices.
@@ -509,6 +614,7 @@ static bool collect_pairs(PliWavelet *s, const Matrix *a, Sum *sum)
 {
     Pairs pairs = { 0 };
     Sum next = { 0 };
+    find_grid(s, a, pairs.grid);
     bool good = make_sum(&s->host, &next, sum->size);
     PliIndex row = 0;
     for (int k = 0; k < s->level_count && good; ++k)
@@ -537,7 +643,8 @@ static bool collect_pairs(PliWavelet *s, const Matrix *a, Sum *sum)
             good = good && pairs.count < PLI_NONE;
         }
     free_sum(&s->host, &next);
-    return good;
+    PLI_FREE(&s->host, pairs.table, pairs.table_size);
+    return good && resize_pairs(s, &pairs, pairs.count) && resize_blocks(s, s->block_count);
 }
 
 // ---- rows, and an order --------------------------------------------------------------------------------------------------------------
@@ -645,6 +752,7 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     PliStatus status = s->load && s->mean && s->inverse && s->pair_first && make_sum(host, &sum, s->count)
                            ? PLI_OK
                            : PLI_OUT_OF_MEMORY;
+    if (status == PLI_OK) status = find_stiff(s);
     if (status == PLI_OK) status = assemble(s, &a[s->level_count - 1], err);
     if (status == PLI_OK) contract_loads(s);
     if (status == PLI_OK && s->inside) status = pli_wavelet_merge(s, err);
@@ -674,7 +782,8 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     for (PliIndex i = 0; i < s->count; ++i) {
         const PliIndex at = s->pair_first[i + 1];
         for (PliIndex k = s->pair_first[i]; k < at; ++k)
-            if (s->pair_column[k] == i) m3_inverse(s->inverse + 9 * (size_t)i, s->pair_stiffness + 9 * (size_t)k);
+            if (s->pair_column[k] == i)
+                m3_inverse(s->inverse + 9 * (size_t)i, s->block_stiffness + 9 * (size_t)s->pair_block[k]);
     }
     s->info.full_entries = 9 * (2 * (size_t)s->pair_first[s->count] - s->count);
     s->info.volume = s->volume;
@@ -689,10 +798,13 @@ void pli_wavelet_free_pairs(PliWavelet *s)
     PLI_FREE(host, s->inverse, 9 * (size_t)s->count);
     PLI_FREE(host, s->pair_first, (size_t)s->count + 1);
     PLI_FREE(host, s->pair_column, s->pair_capacity);
-    PLI_FREE(host, s->pair_stiffness, 9 * s->pair_capacity);
-    PLI_FREE(host, s->pair_mass, s->pair_capacity);
+    PLI_FREE(host, s->pair_block, s->pair_capacity);
+    PLI_FREE(host, s->block_stiffness, 9 * s->block_capacity);
+    PLI_FREE(host, s->block_mass, s->block_capacity);
     PLI_FREE(host, s->row_first, (size_t)(s->dof_count - s->count) + 1);
     PLI_FREE(host, s->row_column, s->row_capacity);
     PLI_FREE(host, s->row_weight, s->row_capacity);
     PLI_FREE(host, s->order, s->count);
+    for (int k = 0; k < s->level_count; ++k)
+        if (s->level[k].stiff) PLI_FREE(host, s->level[k].stiff, s->level[k].lattice->cell_count);
 }

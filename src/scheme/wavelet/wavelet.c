@@ -100,7 +100,7 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
     if (now->law != was->law) return pli_refuse(err, PLI_UNSUPPORTED, "wavelet: the law cannot change while running");
     if (now->young != was->young) {
         const double factor = now->young / was->young;
-        for (size_t k = 0; k < 9 * (size_t)s->pair_first[s->count]; ++k) s->pair_stiffness[k] *= factor;
+        for (size_t k = 0; k < 9 * (size_t)s->block_count; ++k) s->block_stiffness[k] *= factor;
         for (size_t k = 0; k < 9 * (size_t)s->count; ++k) s->inverse[k] /= factor;
         s->revision++; // the factor is of the old one
     }
@@ -176,6 +176,7 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         destroy(s, host);
         return NULL;
     }
+    s->def.base.stiff_regions = NULL, s->def.base.stiff_region_count = 0;
     s->stiffness.linear = def->law != PLI_WAVELET_NONLINEAR;
     s->method = (PliLinearMethod){ &pli_rest_linear_ops, &s->stiffness };
     const PliSchemeStatic fixed = {

@@ -24,6 +24,7 @@ typedef struct PliWaveletLevel {
     PliIndex *child_first;             ///< per cell + 1: its cells in the next level
     PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
     double singular;
+    double *stiff; ///< per cell: mean factor of Young's modulus; NULL: 1 everywhere
     // of bodies inside a surface; NULL otherwise
     uint8_t *share; ///< per cell: PLI_CELL_...
     double *octant; ///< [cells, 8, 4], octants by bits x, y, z: m3 inside, and their middle in the cell
@@ -68,12 +69,14 @@ typedef struct PliWavelet {
 
     // every pair of functions that meet, lower triangle by rows
     PliIndex *pair_first, *pair_column;
-    double *pair_stiffness; ///< N/m, [pairs, 9]
-    double *pair_mass;      ///< kg
-    double *load;           ///< kg, int rho N
-    double *mean;           ///< 1/m, int grad N / V
-    double *inverse;        ///< m/N, [count, 9]: of the diagonal block
-    size_t pair_capacity, row_capacity;
+    PliIndex *pair_block;    ///< its values: pairs that are alike by translation share them
+    double *block_stiffness; ///< N/m, [blocks, 9]
+    double *block_mass;      ///< kg
+    PliIndex block_count;
+    double *load;    ///< kg, int rho N
+    double *mean;    ///< 1/m, int grad N / V
+    double *inverse; ///< m/N, [count, 9]: of the diagonal block
+    size_t pair_capacity, block_capacity, row_capacity;
     // control vertices from functions
     PliIndex *row_first, *row_column; ///< per coefficient from `count` on
     double *row_weight;
@@ -94,7 +97,7 @@ typedef struct PliWavelet {
     uint8_t *touched;                   ///< per coefficient: a live sample needs it
     uint8_t *split[PLI_WAVELET_LEVELS]; ///< per cell: finer ones stand for it
     PliIndex *sample_first, *sample_dof;
-    double *sample_grad, *sample_volume;
+    double *sample_grad, *sample_volume, *sample_stiffness;
     PliIndex sample_count, sample_capacity, slave_capacity;
     size_t sample_entry_capacity, slave_entry_capacity, row_entries, mass_capacity;
     uint64_t revision;

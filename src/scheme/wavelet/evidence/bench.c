@@ -183,6 +183,49 @@ static void setup(PliBench *b, double angle)
 static void run_setup(PliBench *b) { setup(b, 40.0); }
 static void run_setup_smooth(PliBench *b) { setup(b, 180.0); }
 
+/// A host that counts what bodies hold.
+typedef struct Counter {
+    size_t now, most;
+} Counter;
+
+static void *count_alloc(size_t bytes, size_t align, void *user)
+{
+    const PliHost plain = pli_host_default();
+    Counter *c = user;
+    c->now += bytes;
+    if (c->now > c->most) c->most = c->now;
+    return plain.alloc(bytes, align, plain.user);
+}
+
+static void count_release(void *block, size_t bytes, void *user)
+{
+    const PliHost plain = pli_host_default();
+    if (block) ((Counter *)user)->now -= bytes;
+    plain.release(block, bytes, plain.user);
+}
+
+/// What 100 cells with two levels of detail hold, before the first step, and the most while they are set up.
+static void run_memory(PliBench *b)
+{
+    PliWaveletDef d = wavelet_box_def(5, 5, 4, 0.1);
+    Counter counter = { 0 };
+    PliHost host = pli_host_default();
+    PliError err = { 0 };
+    host.alloc = count_alloc, host.release = count_release, host.user = &counter;
+    d.levels = 2;
+    PliBody *body = pli_wavelet_create(&host, &d, &err);
+    if (!body) {
+        pli_bench_broken(b, "%s", err.text);
+        return;
+    }
+    const double functions = pli_wavelet_info(body).functions;
+    pli_bench_report(b, "bytes_per_function", (double)counter.now / functions, "bytes");
+    pli_bench_report(b, "setup_bytes_per_function", (double)counter.most / functions,
+                     "bytes, at most while setting up");
+    pli_bench_report(b, "functions", functions, "");
+    pli_body_destroy(body);
+}
+
 const PliBenchCase pli_bench_wavelet_cases[] = {
     { "wavelet.grab", "block of 5 x 5 x 2 cells, two levels, grabbed and held; quasi-linear", run_grab_quasi },
     { "wavelet.grab_nonlinear", "the same, StVK, first 0.2 s", run_grab_nonlinear },
@@ -191,6 +234,7 @@ const PliBenchCase pli_bench_wavelet_cases[] = {
     { "wavelet.base_trilinear", "step of 5 x 5 x 4 cells, trilinear, StVK", run_base_trilinear },
     { "wavelet.overhead", "adaptivity's share of a step of 5 x 5 x 4 cells when nothing switches, two levels of detail",
       run_overhead },
+    { "wavelet.memory", "what 100 cells with two levels of detail hold", run_memory },
     { "wavelet.setup", "100 cells with two levels of detail, sharp box", run_setup },
     { "wavelet.setup_smooth", "the same, smooth", run_setup_smooth },
     { 0 },
