@@ -82,7 +82,7 @@ const Row rows[] = {
     { "tetlod", "filenames", "coarse.msh fine.msh", ACTS, "filenames='coarse.msh'" },
     { "tetlod", "criterion", "region", RUNNING, "point='0 0 0' radius='0.06'" },
     { "tetlod", "criterion", "recovered", RUNNING, "" },
-    { "tetlod", "accuracy", "0.01", RUNNING, "accuracy='100'" },
+    { "tetlod", "accuracy", "0.01", RUNNING, "" },
     { "tetlod", "levels", "@../coarse @../fine", SAME, "" },
     { "tetlod", "coupling", "paper", ACTS, "" },
     { "tetlod", "ramp", "1", ACTS, "" },
