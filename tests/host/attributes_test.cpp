@@ -172,7 +172,9 @@ std::string model_of(const std::string &scheme)
 {
     std::string own = "filename='fine.msh'";
     if (scheme == "tetlod") own = "filenames='coarse.msh fine.msh' threshold='0.02'";
-    if (scheme == "frames") own = "filename='fine.msh' frames='8' resolution='12' threshold='0.01'";
+    if (scheme == "frames")
+        own =
+            "filename='fine.msh' frames='8' resolution='12' threshold='0.01' order='1'"; // which comes to rest in time
     if (scheme == "wavelet") own = "min='0 0 0' max='0.1 0.1 0.1' cells='2 2 2'";
     if (scheme == "octree") own = "filename='fine.msh' resolution='8' levels='2' threshold='0.01'";
     if (scheme == "springs") own = "filename='coarse.msh' threshold='0.01'";
