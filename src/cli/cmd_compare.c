@@ -128,6 +128,24 @@ static void warn_of_errors(const PliComparison *c)
     }
 }
 
+/// An adaptive body that was of one level most of the time says so: its figures are those of a uniform one.
+static void say_one_level(const PliOutcome *o)
+{
+    PliIndex of_level[8] = { 0 }, alone = 0;
+    for (PliIndex step = 0; step < o->steps; ++step) {
+        const double *count = o->per_level + 8 * (size_t)step;
+        int levels = 0, last = 0;
+        for (int k = 0; k < 8; ++k)
+            if (count[k] > 0.0) ++levels, last = k;
+        if (levels == 1) ++of_level[last], ++alone;
+    }
+    int most = 0;
+    for (int k = 1; k < 8; ++k)
+        if (of_level[k] > of_level[most]) most = k;
+    if (o->level_count > 1 && !o->uniform && !o->is_reference && 2 * alone > o->steps)
+        printf("%s was of one level in %u of %u steps, mostly level %d\n", o->name, alone, o->steps, most);
+}
+
 static bool print_result(const Result *r)
 {
     const PliComparison *c = r->comparison;
@@ -148,6 +166,7 @@ static bool print_result(const Result *r)
         if (o->verdict == PLI_WENT_AWAY) printf("%s diverged at t = %g s: %s\n", o->name, o->stopped_at, o->reason);
         if (o->verdict == PLI_UNABLE) printf("%s cannot do this scene: %s\n", o->name, o->reason);
         if (o->verdict != PLI_FINISHED) continue;
+        say_one_level(o);
         if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }

@@ -131,9 +131,9 @@ typedef struct PliDevice PliDevice;
 /// Opens "NAME" or "NAME:DETAIL", as in "dummy:passive", "replay:FILE", "network:5040", "touch:Default Device". NULL and one sentence
 /// that says which library, symbol, cable or licence is missing.
 PLI_API PliDevice *pli_device_open(const PliHost *host, const char *name, const PliHandPath *path, PliError *err);
-PLI_API void pli_device_close(PliDevice *device); ///< NULL is fine
-PLI_API const PliDeviceInfo *pli_device_info(const PliDevice *device);
-PLI_API PliDeviceFacts pli_device_facts(const PliDevice *device);
+PLI_API void pli_device_close(PliDevice *device);                      ///< NULL is fine
+PLI_API const PliDeviceInfo *pli_device_info(const PliDevice *device); ///< its row of the table
+PLI_API PliDeviceFacts pli_device_facts(const PliDevice *device);      ///< what it can, as it says itself
 /// What went wrong since it was opened, one sentence; PLI_OK: nothing did. Whole sentences from any thread.
 PLI_API PliStatus pli_device_status(const PliDevice *device, PliError *err);
 /// In a tick: where the hand is `dt` after the last tick, and the force on it from now on.
@@ -169,12 +169,13 @@ typedef struct PliLoop PliLoop;
 /// Ticks device and servo at `rate` Hz in a thread of its own, or in that of the device's driver. `keep`: ticks to keep for traces.
 PLI_API PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo, double rate, size_t keep,
                                 PliError *err);
-/// The same for a host with a law of its own: `fn` turns a sample into a force, in the thread that ticks.
+/// Turns a sample into a force, in the thread that ticks.
 typedef void PliHapticTickFn(const PliHapticSample *in, double dt, double force[3], void *user);
+/// pli_loop_start for a host with a law of its own.
 PLI_API PliLoop *pli_loop_start_with(const PliHost *host, PliDevice *device, PliHapticTickFn *fn, void *user,
                                      double rate, PliError *err);
-PLI_API void pli_loop_stop(PliLoop *loop); ///< the last force is zero
-PLI_API void pli_loop_destroy(PliLoop *loop);
+PLI_API void pli_loop_stop(PliLoop *loop);                ///< the last force is zero
+PLI_API void pli_loop_destroy(PliLoop *loop);             ///< stops it; NULL is fine
 PLI_API PliLoopStats pli_loop_stats(const PliLoop *loop); ///< whole after stop; while running as far as it is
 PLI_API const PliTick *pli_loop_trace(const PliLoop *loop, size_t *count); ///< after stop; the first `keep` ticks
 
@@ -183,7 +184,7 @@ PLI_API const PliTick *pli_loop_trace(const PliLoop *loop, size_t *count); ///< 
 typedef struct PliTouch PliTouch;
 /// Makes local models of the contact between a body and one of its tools.
 PLI_API PliTouch *pli_touch_create(const PliHost *host, PliBody *body, PliError *err);
-PLI_API void pli_touch_destroy(PliTouch *touch);
+PLI_API void pli_touch_destroy(PliTouch *touch); ///< NULL is fine
 /// After a step of dt that ended at x and v, in which `tool` moved with its velocity and felt its force: the planes under it, with the
 /// body's own compliance. The state of the body is not changed. To be called after every step.
 PLI_API void pli_touch_model(PliTouch *touch, const double *x, const double *v, const PliTool *tool, double dt,

@@ -171,19 +171,19 @@ SCENES = {
     "dented_pad": dict(
         about="A small ball dents a flat pad away from its middle and rolls off.",
         shape="pad", gravity="0 0 0", monitor='steps="150" instants="0.3 0.6 1 1.5" view="0.5 0.8 1" title="Dented pad"',
-        note="A pad of 1 x 0.25 x 1 m, held from below; a ball of 0.1 m dents it by a quarter of its thickness near a corner, slides, and leaves. Nothing was chosen on this scene.",
+        note="A pad of 1 x 0.25 x 1 m, held from below; a ball of 0.1 m dents it by a quarter of its thickness near a corner, slides, and leaves. Nothing was chosen on this scene but constants of tetlod's accuracy, which had it in view.",
         material='youngModulus="5e4" poissonRatio="0.4" density="1000" damping="0.0005" massDamping="5"',
         held="-1 -0.01 -1 2 0.01 2", tools="dent_tool.xml"),
     "loaded_bridge": dict(
         about="A bar held at both ends is pushed down near one of them.",
         shape="bridge", gravity="0 -9.81 0", monitor='steps="160" instants="0.4 0.8 1.2 1.6" view="1 0.4 0.3" title="Loaded bridge"',
-        note="A bar of 1 x 0.5 x 5 m, held at both ends under its weight; a ball pushes it down at a third of its length and leaves. Nothing was chosen on this scene.",
+        note="A bar of 1 x 0.5 x 5 m, held at both ends under its weight; a ball pushes it down at a third of its length and leaves. Nothing was chosen on this scene but constants of tetlod's accuracy, which had it in view.",
         material='youngModulus="2e6" poissonRatio="0.35" density="1000" damping="0.0005" massDamping="3"',
         held="-1 -1 -0.01 2 2 0.01  -1 -1 4.99 2 2 5.01", tools="bridge_tool.xml"),
     "struck_liver": dict(
         about="A heavy ball strikes the left lobe of a liver that is held on the right.",
         shape="liver", gravity="0 0 0", monitor='steps="150" instants="0.15 0.3 0.6 1.5" view="0.25 0.75 1" title="Struck liver"',
-        note="The liver, stiffer and hardly damped, held at the right end; a ball strikes the left lobe from above at 0.2 m/s and goes. Nothing was chosen on this scene.",
+        note="The liver, stiffer and hardly damped, held at the right end; a ball strikes the left lobe from above at 0.2 m/s and goes. Nothing was chosen on this scene but the level tetlod starts at.",
         material='youngModulus="9000" poissonRatio="0.4" density="1050" damping="0.0002" massDamping="3"',
         held="-0.2 -0.2 -0.2 -0.06 0.2 0.2", tools="strike_tool.xml"),
 }

@@ -9,7 +9,7 @@
 #include "scheme/tetlod/tetlod.h"
 
 /// RMS error of the surface, over the mean displacement, for a share of error energy of 1: chosen on the cantilever, the poked
-/// liver and the squeezed box at three levels each.
+/// liver and the squeezed box at three levels each, with the dented pad and the loaded bridge in view.
 static const double EFFECT = 0.55, DETAIL = 1.5;
 /// s, in which the largest displacement is forgotten.
 static const double MEMORY = 10.0;
