@@ -53,7 +53,7 @@ MUTANTS = (
      ("fem: linear momentum, stvk", "fem: first axial frequency")),
     ("drifts are half as long", "src/solver/explicit.c", "s->x[i] += h * s->v[i]", "s->x[i] += 0.5 * h * s->v[i]",
      ("fem: first axial frequency",)),
-    ("implicit drifts are half as long", "src/solver/implicit.c", "s->x[i] += dt * s->v[i]", "s->x[i] += 0.5 * dt * s->v[i]",
+    ("implicit drifts are half as long", "src/solver/implicit.c", "s->x[i] += h * s->v[i];", "s->x[i] += 0.5 * h * s->v[i];",
      ("wavelet: grab_error", "wavelet: free_fall")),
     ("followers are scaled", "src/adapt/transfer.c", "s[0] += w * x[0], s[1] += w * x[1], s[2] += w * x[2];",
      "s[0] += 1.001 * w * x[0], s[1] += w * x[1], s[2] += w * x[2];",
@@ -71,7 +71,7 @@ MUTANTS = (
      ("frames: free beam, momentum",)),
     ("frames never wake", "src/scheme/frames/adapt.c", "if (s->score[i] > unit) s->wish[i] = ACTIVATE, wishes++;", "if (s->score[i] > INFINITY) s->wish[i] = ACTIVATE, wishes++;",
      ("frames: release, wakes up", "frames: free beam, momentum")),
-    ("frames remember every blow", "src/scheme/frames/adapt.c", "s->peak_kinetic * exp(-dt / MEMORY)", "s->peak_kinetic",
+    ("frames remember every blow", "src/scheme/frames/adapt.c", "s->peak_kinetic * exp(-s->since_look / MEMORY)", "s->peak_kinetic",
      ("frames: tip under load, forgets a blow",)),
     ("frames count their flight", "src/scheme/frames/adapt.c", "r.kinetic - 0.5 * s->mass->total * v3_dot(r.velocity, r.velocity)", "r.kinetic",
      ("frames: free beam, boosted",)),
@@ -84,7 +84,7 @@ MUTANTS = (
     ("tools of implicit steps are soft", "src/contact/press.c", "        s->stiffness = tool->stiffness * c->area[i];\n    }",
      "        s->stiffness = tool->stiffness * c->area[i];\n    }\n    if (s->is_constraint) s->is_constraint = false, s->stiffness = 50.0 * c->modulus / c->size * c->area[i];",
      ("fem: held plate, implicit", "fem: held plate, implicit with CG", "tetlod: held plate, implicit", "frames: held plate", "wavelet: held plate")),
-    ("tools of implicit steps feel half", "src/contact/press.c", "-c->dt, s->force", "-0.5 * c->dt, s->force",
+    ("tools of implicit steps feel half", "src/contact/press.c", "-c->stage.length, s->force", "-0.5 * c->stage.length, s->force",
      ("fem: held plate, implicit", "tetlod: held plate, implicit", "wavelet: held plate")),
     ("wavelet details that go push nobody", "src/scheme/wavelet/fade.c", "s->mass_value[k], change);", "0.0 * s->mass_value[k], change);",
      ("wavelet: momentum_quasi_linear", "wavelet: momentum_nonlinear", "wavelet: momentum_plain")),
@@ -143,7 +143,7 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pliant-mutants-"))
     complaints, tried = [], 0
     try:
-        for part in ("src", "cmake", "scenes", "doc", "CMakeLists.txt"):
+        for part in ("src", "python", "cmake", "scenes", "doc", "CMakeLists.txt"):
             source = args.source / part
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
         options = ["-DPLIANT_TESTS=OFF", "-DPLIANT_SOFA=OFF", "-DPLIANT_WERROR=OFF"]
