@@ -1,12 +1,12 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // The clock of a servo: a thread that wakes at absolute times, or the thread of a driver that has its own clock.
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/memory.h"
-#include "base/vec.h"
 #include "haptics/device.h"
 
 struct PliLoop {
@@ -46,17 +46,7 @@ static void keep_tick(PliLoop *l, const PliServoOutput *o, double gap)
 {
     const size_t n = atomic_load_explicit(&l->kept, memory_order_relaxed);
     if (n == l->keep) return;
-    PliTick *t = &l->trace[n];
-    t->time = l->stats.seconds;
-    for (int c = 0; c < 3; ++c) {
-        t->hand[c] = (float)o->hand[c];
-        t->proxy[c] = (float)o->proxy[c];
-        t->force[c] = (float)o->force[c];
-    }
-    t->model_force = (float)v3_norm(o->model_force);
-    t->energy = (float)o->energy;
-    t->gap = (float)gap;
-    t->state = (uint8_t)o->state;
+    l->trace[n] = pli_tick_of(o, l->stats.seconds, gap);
     atomic_store_explicit(&l->kept, n + 1, memory_order_release);
 }
 

@@ -130,6 +130,21 @@ bool pli_servo_look(PliServo *s, PliServoOutput *out)
 
 const PliServoOutput *pli_servo_now(const PliServo *s) { return &s->now; }
 
+PliTick pli_tick_of(const PliServoOutput *o, double time, double gap)
+{
+    PliTick t = { .time = time,
+                  .model_force = (float)v3_norm(o->model_force),
+                  .energy = (float)o->energy,
+                  .gap = (float)gap,
+                  .state = (uint8_t)o->state };
+    for (int c = 0; c < 3; ++c) {
+        t.hand[c] = (float)o->hand[c];
+        t.proxy[c] = (float)o->proxy[c];
+        t.force[c] = (float)o->force[c];
+    }
+    return t;
+}
+
 uint32_t pli_servo_pressed(PliServo *s) { return atomic_exchange_explicit(&s->pressed, 0, memory_order_relaxed); }
 
 // ---- the local model ---------------------------------------------------------------------------------------------------------

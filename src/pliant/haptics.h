@@ -164,6 +164,8 @@ typedef struct PliTick {
     float model_force, energy, gap;    ///< N, J, s: time since the tick before
     uint8_t state;                     ///< PliServoState
 } PliTick;
+/// What the servo gave at `time`, `gap` after the tick before.
+PLI_API PliTick pli_tick_of(const PliServoOutput *out, double time, double gap);
 
 typedef struct PliLoop PliLoop;
 /// Ticks device and servo at `rate` Hz in a thread of its own, or in that of the device's driver. `keep`: ticks to keep for traces.

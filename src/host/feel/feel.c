@@ -147,17 +147,7 @@ static void keep_tick(Session *s, const PliServoOutput *o, double gap)
 {
     PliFeel *f = s->out;
     if (f->tick_count == f->tick_capacity) return;
-    PliTick *t = &f->tick[f->tick_count++];
-    t->time = o->time;
-    for (int c = 0; c < 3; ++c) {
-        t->hand[c] = (float)o->hand[c];
-        t->proxy[c] = (float)o->proxy[c];
-        t->force[c] = (float)o->force[c];
-    }
-    t->model_force = (float)v3_norm(o->model_force);
-    t->energy = (float)o->energy;
-    t->gap = (float)gap;
-    t->state = (uint8_t)o->state;
+    f->tick[f->tick_count++] = pli_tick_of(o, o->time, gap);
 }
 
 /// A step ends when its time is over, and only then is its model there.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "scheme/tetlod/cubes.h"
 #include "support/bodies.h"
 #include "support/fixture.h"
 
@@ -17,22 +18,9 @@ using namespace pli_test;
 namespace
 {
 
-struct Levels {
-    std::vector<Mesh> mesh;
-    std::vector<const PliMesh *> list;
-    explicit Levels(std::vector<PliIndex> cells)
-    {
-        for (PliIndex n : cells) mesh.push_back(box(n, n, n, 1.0, 1.0, 1.0, 0.15, n));
-        for (Mesh &m : mesh) list.push_back(m.get());
-    }
-};
-
 PliTetLodDef with_accuracy(const Levels &l, double percent)
 {
-    PliTetLodDef d = pli_tetlod_default();
-    d.levels = l.list.data();
-    d.level_count = static_cast<int>(l.list.size());
-    d.base.gravity[1] = 0.0;
+    PliTetLodDef d = tetlod_def(l);
     d.base.criterion.accuracy = percent;
     return d;
 }

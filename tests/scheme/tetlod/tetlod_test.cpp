@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "scheme/tetlod/cubes.h"
 #include "support/bodies.h"
 #include "support/fixture.h"
 #include "support/fold.h"
@@ -21,25 +22,6 @@ using namespace pli_test;
 
 namespace
 {
-
-struct Levels {
-    std::vector<Mesh> mesh;
-    std::vector<const PliMesh *> list;
-    explicit Levels(std::vector<PliIndex> cells, double length = 1.0)
-    {
-        for (PliIndex n : cells) mesh.push_back(box(n, n, n, length, length, length, 0.15, n));
-        for (Mesh &m : mesh) list.push_back(m.get());
-    }
-};
-
-PliTetLodDef tetlod_def(const Levels &l)
-{
-    PliTetLodDef d = pli_tetlod_default();
-    d.levels = l.list.data();
-    d.level_count = (int)l.list.size();
-    d.base.gravity[1] = 0.0;
-    return d;
-}
 
 Body make(const PliTetLodDef &d, const PliHost *host = nullptr)
 {

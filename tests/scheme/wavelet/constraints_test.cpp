@@ -11,65 +11,23 @@
 #include <pliant/stages.h>
 #include <pliant/wavelet.h>
 
+#include "scheme/wavelet/support.h"
 #include "support/fixture.h"
 
 extern "C" {
 #include "base/hash.h"
 }
 
+using namespace wavelet_test;
+
 namespace
 {
-const PliHost host = pli_host_default();
-
-PliWaveletDef box(PliIndex nx, PliIndex ny, PliIndex nz, int levels)
+PliWaveletDef damped_box(PliIndex nx, PliIndex ny, PliIndex nz, int levels)
 {
-    PliWaveletDef d = pli_wavelet_default();
-    const PliIndex cells[3] = { nx, ny, nz };
-    for (int k = 0; k < 3; ++k) d.box_cells[k] = cells[k], d.box_max[k] = cells[k];
-    d.base.material.young = 1e5;
-    d.base.material.density = 1000;
+    PliWaveletDef d = box(nx, ny, nz, levels);
     d.base.rayleigh_stiffness = 0.02;
-    std::memset(d.base.gravity, 0, sizeof d.base.gravity);
-    d.levels = levels;
     return d;
 }
-
-struct Body {
-    PliBody *body = nullptr;
-    std::vector<double> x, v;
-    PliState state{};
-
-    explicit Body(const PliWaveletDef &d)
-    {
-        PliError err{};
-        body = pli_wavelet_create(&host, &d, &err);
-        EXPECT_TRUE(body) << err.text;
-        if (!body) return;
-        x.assign(pli_body_rest(body), pli_body_rest(body) + 3 * pli_body_dof_count(body));
-        v.assign(x.size(), 0.0);
-        state.x = x.data(), state.v = v.data();
-    }
-    Body(const Body &) = delete;
-    ~Body() { pli_body_destroy(body); }
-
-    void clamp(int axis)
-    {
-        std::vector<PliIndex> held;
-        const double *place = pli_wavelet_places(body);
-        for (PliIndex i = 0; i < pli_body_dof_count(body); ++i)
-            if (std::fabs(place[3 * i + axis]) < 1e-9) held.push_back(i);
-        ASSERT_EQ(pli_body_set_fixed(body, held.data(), PliIndex(held.size()), nullptr), PLI_OK);
-    }
-    void place(const double p[3], double out[3]) const
-    {
-        PliIndex column[PLI_LOCATE_MAX];
-        double weight[PLI_LOCATE_MAX];
-        const PliIndex n = pli_body_locate(body, p, column, weight, PLI_LOCATE_MAX);
-        out[0] = out[1] = out[2] = 0;
-        for (PliIndex k = 0; k < n; ++k)
-            for (int d = 0; d < 3; ++d) out[d] += weight[k] * x[3 * column[k] + d];
-    }
-};
 
 double random(uint64_t *seed) { return double(pli_random(seed) >> 11) / 9007199254740992.0; }
 
@@ -97,7 +55,7 @@ TEST(WaveletConstraints, areMetAtTheEndOfEveryStep)
 {
     for (const PliWaveletBasis basis : { PLI_WAVELET_CC, PLI_WAVELET_BSWX, PLI_WAVELET_TRILINEAR })
         for (const PliWaveletLaw law : { PLI_WAVELET_QUASI_LINEAR, PLI_WAVELET_LINEAR, PLI_WAVELET_NONLINEAR }) {
-            PliWaveletDef d = box(3, 3, 2, 1);
+            PliWaveletDef d = damped_box(3, 3, 2, 1);
             d.basis = basis, d.law = law, d.base.gravity[2] = -9.81;
             Body b(d);
             b.clamp(2);
@@ -117,7 +75,7 @@ TEST(WaveletConstraints, areMetAtTheEndOfEveryStep)
                 ASSERT_TRUE(pli_body_step(b.body, &b.state, 0.01).finite);
                 for (int j = 0; j < 4; ++j) {
                     double p[3];
-                    b.place(held[j].point, p);
+                    point_at(b, held[j].point, b.x, p);
                     for (int a = j < 3 ? 0 : 2; a < 3; ++a)
                         ASSERT_NEAR(p[a], target[j][a], 1e-9)
                             << "basis " << basis << " law " << law << " step " << k << " point " << j;
@@ -130,7 +88,7 @@ TEST(WaveletConstraints, areMetAtTheEndOfEveryStep)
 
 TEST(WaveletConstraints, forcesCarryTheWeight)
 {
-    PliWaveletDef d = box(3, 2, 2, 0);
+    PliWaveletDef d = damped_box(3, 2, 2, 0);
     d.base.gravity[2] = -9.81, d.base.mass_damping = 20, d.base.material.young = 1e6;
     Body b(d);
     std::vector<PliConstraint> held;
@@ -150,7 +108,7 @@ TEST(WaveletConstraints, forcesCarryTheWeight)
 TEST(WaveletConstraints, areWhatMinresOnTheWholeSystemFinds)
 {
     for (const PliWaveletLaw law : { PLI_WAVELET_QUASI_LINEAR, PLI_WAVELET_NONLINEAR }) {
-        PliWaveletDef d = box(2, 2, 1, 0);
+        PliWaveletDef d = damped_box(2, 2, 1, 0);
         d.law = law, d.base.gravity[0] = 3.0, d.base.cg_tolerance = 1e-13, d.base.cg_iterations = 5000;
         if (law == PLI_WAVELET_NONLINEAR) d.base.linear_solver = PLI_SOLVE_CG; // the same tangent as MINRES takes
         PliWaveletDef paper = d;
@@ -186,7 +144,7 @@ TEST(WaveletConstraints, aHundredRandomOnesAreSolvedOrRefused)
 {
     for (const PliWaveletBasis basis : { PLI_WAVELET_CC, PLI_WAVELET_TRILINEAR })
         for (uint64_t seed : { 3u, 17u, 99u }) {
-            PliWaveletDef d = box(2, 2, 2, 0);
+            PliWaveletDef d = damped_box(2, 2, 2, 0);
             d.basis = basis;
             Body b(d);
             const std::vector<PliConstraint> held = random_points(100, d, seed);
@@ -204,7 +162,7 @@ TEST(WaveletConstraints, aHundredRandomOnesAreSolvedOrRefused)
                 ASSERT_TRUE(pli_body_step(b.body, &b.state, 0.01).finite);
                 for (int j = 0; j < 100; ++j) {
                     double p[3];
-                    b.place(held[j].point, p);
+                    point_at(b, held[j].point, b.x, p);
                     for (int a = 0; a < 3; ++a) ASSERT_NEAR(p[a], target[3 * j + a], 1e-9);
                 }
             }
@@ -219,7 +177,7 @@ TEST(WaveletConstraints, aHundredRandomOnesAreSolvedOrRefused)
 // the same set on an adaptive body, whose coarse cut cannot do what its finest level can: nothing breaks, what is off is told
 TEST(WaveletConstraints, whatTheCutIsTooCoarseForIsTold)
 {
-    PliWaveletDef d = box(2, 2, 2, 2);
+    PliWaveletDef d = damped_box(2, 2, 2, 2);
     d.base.criterion.max_active = 27;
     Body b(d);
     std::vector<PliConstraint> held = random_points(40, d, 5);
@@ -234,7 +192,7 @@ TEST(WaveletConstraints, whatTheCutIsTooCoarseForIsTold)
     double worst = 0.0;
     for (int j = 0; j < 40; ++j) {
         double p[3];
-        b.place(held[j].point, p);
+        point_at(b, held[j].point, b.x, p);
         for (int a = 0; a < 3; ++a) worst = std::max(worst, std::fabs(p[a] - target[3 * j + a]));
     }
     PliIndex which = PLI_NONE;
@@ -246,7 +204,7 @@ TEST(WaveletConstraints, whatTheCutIsTooCoarseForIsTold)
 
 TEST(WaveletConstraints, badOnesAreRefused)
 {
-    PliWaveletDef d = box(2, 2, 2, 0);
+    PliWaveletDef d = damped_box(2, 2, 2, 0);
     Body b(d);
     b.clamp(2);
     PliError err{};
