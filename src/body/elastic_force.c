@@ -454,9 +454,9 @@ static bool corners(void *self, const PliIndex **corner, PliIndex *count)
     return e->sample_count == 0;
 }
 
-static void add_corner_blocks(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user)
+static void add_corner_blocks(void *self, double k, const PliIndex *place, double *value)
 {
-    pli_elastic_add_tet_blocks(((PliElasticForce *)self)->kernel, k, place, value, fn, user);
+    pli_elastic_add_tet_blocks(((PliElasticForce *)self)->kernel, k, place, value);
 }
 
 const PliForceOps pli_elastic_force_ops = {

@@ -96,7 +96,8 @@ void pli_body_acceleration(const PliBody *b, const double *f, double *a)
 {
     memset(a, 0, 3 * (size_t)b->statics.dof_count * sizeof *a);
     for (PliIndex i = 0; i < b->system.active_count; ++i)
-        v3_madd(a + 3 * (size_t)b->live.dof[i], 1.0 / b->live.mass[i], f + 3 * (size_t)b->live.dof[i]);
+        if (b->live.mass[i] != 0.0) // one without mass of its own follows from the others
+            v3_madd(a + 3 * (size_t)b->live.dof[i], 1.0 / b->live.mass[i], f + 3 * (size_t)b->live.dof[i]);
 }
 
 void pli_body_spread(const PliBody *b, double *x)

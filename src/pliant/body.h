@@ -111,7 +111,7 @@ PLI_API double pli_body_def_stiffness(const PliBodyDef *def, const double p[3]);
 /// Uniform finite elements on one mesh: the reference every scheme is compared with.
 typedef struct PliFemDef {
     PliBodyDef base;
-    const PliMesh *mesh; ///< copied
+    const PliMesh *mesh; ///< copied; points no tetrahedron has are left out
 } PliFemDef;
 PLI_API PliFemDef pli_fem_default(void); ///< pli_body_default, and no mesh yet
 

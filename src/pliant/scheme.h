@@ -128,9 +128,8 @@ typedef struct PliForceOps {
     bool (*corners)(void *self, const PliIndex **corner,
                     PliIndex *count); ///< [count, 4], compact numbers, until the next cut
     /// Blocks of k K straight to value + 9 place, six places per element: pairs of corners 10 20 30 21 31 32, with the highest bit for
-    /// the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major. Blocks of a corner with
-    /// itself are left to the caller: rows sum to zero.
-    void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user);
+    /// the transposed block. Blocks of a corner with itself are left to the caller: rows sum to zero.
+    void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value);
 } PliForceOps;
 
 // ---- linear solvers ----------------------------------------------------------------------------------------------------------
