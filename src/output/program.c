@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 bool pli_program_is_there(const char *name)
 {
     const char *path = getenv("PATH");
