@@ -96,6 +96,7 @@ void pli_body_rows_correct(PliBody *b, double t, double h, double *x, double *v)
 PliStepInfo pli_body_advance_under(PliBody *b, const PliState *s, double dt, PliContactRows *rows)
 {
     b->rows = rows;
+    b->was_under = true;
     const PliStepInfo info = pli_body_advance(b, s, dt);
     b->rows = NULL;
     return info;

@@ -274,9 +274,11 @@ def write_all(folder):
         write_scene(folder / f"{name}.scn", scene)
     for name, lines in TOOLS.items():
         (folder / name).write_text("\n".join(['<Node name="Tools">'] + [f"    {line}" for line in lines] + ["</Node>"]) + "\n")
+    # tools touch the points of a skin: where whole faces or dents of a few elements touch, it is as fine as the reference, or a finer
+    # mesh would sink in between its points and nothing would converge
     skins.write(folder / "bar_skin.obj", *skins.box((1, 1, 4), (6, 6, 24)))
-    skins.write(folder / "box_skin.obj", *skins.box((1, 1, 1), (10, 10, 10)))
-    skins.write(folder / "pad_skin.obj", *skins.box((1, 0.25, 1), (16, 4, 16)))
+    skins.write(folder / "box_skin.obj", *skins.box((1, 1, 1), (21, 21, 21)))
+    skins.write(folder / "pad_skin.obj", *skins.box((1, 0.25, 1), (33, 8, 33)))
     skins.write(folder / "bridge_skin.obj", *skins.box((1, 0.5, 5), (6, 3, 30)))
     skins.write(folder / "sphere_skin.obj", *skins.sphere(1.0, 3))
     for name, size in BALLS.items():
