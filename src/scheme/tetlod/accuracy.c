@@ -25,7 +25,7 @@ static const double STAY = 0.5;
 /// Share of its size that a body is expected to move by, until so many seconds have passed: a first touch is more local than what follows.
 static const double SOON = 0.1, START = 0.5;
 /// Part of the error of the last moments that has to be as small as that of the whole run.
-static const double PEAK = 0.7;
+static const double PEAK = 0.5;
 /// Times the accuracy that a uniform level may be off by what was measured.
 static const double NEAR = 1.4;
 /// Kinetic over strain energy above which a body swings: events would disturb it.
