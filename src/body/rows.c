@@ -97,6 +97,7 @@ PliStepInfo pli_body_advance_under(PliBody *b, const PliState *s, double dt, Pli
 {
     if (b->forms) return pli_body_advance_under(pli_forms_fallback(b), s, dt, rows);
     b->rows = rows;
+    b->was_under = true;
     const PliStepInfo info = pli_body_advance(b, s, dt);
     b->rows = NULL;
     return info;

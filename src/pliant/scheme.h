@@ -321,6 +321,18 @@ PLI_API const double *pli_body_evaluate(PliBody *body, const double *x, const do
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced.
 PLI_API void pli_body_add_external_forces(PliBody *body, const double *x, const double *v, double dt, double *f);
 
+// ---- shadows ------------------------------------------------------------------------------------------------------------------
+// A shadow is a coarser body that lives through the same as another: tools, gravity, fixed coefficients, skin. What the two differ by
+// is measured on the skin, whatever the error comes from: elements that are too stiff, a contact, a phase.
+
+/// Coefficient i of the shadow is first + i of the body. Takes ownership, also on failure. Right after creation: allocates.
+PLI_API PliStatus pli_body_add_shadow(PliBody *body, PliBody *shadow, PliIndex first, PliError *err);
+PLI_API void pli_body_shadow_state(PliBody *body, int k, double **x, double **v); ///< of shadow k, to look at or to set
+/// Inside adapt: shadow k makes the coming step. @return false: forces or constraints of the host act, or it failed; it is of no use
+PLI_API bool pli_body_step_shadow(PliBody *body, int k, double dt);
+/// m, RMS over the area of the skin.
+PLI_API double pli_body_shadow_distance(PliBody *body, int k, const double *x);
+
 // of the default forces; of a scheme with its own: NaN, NULL, nothing
 PLI_API double pli_body_energy_density(const PliBody *body, const double F[9]); ///< J/m3 of the material at F
 /// -V P of every sample at the last evaluation ([sample_count, 9], row-major), until the next.
