@@ -22,11 +22,13 @@ struct PliForms {
     PliIndex *first;                   ///< rows of W over all coefficients
     PliIndex *column;                  ///< of the skin's rows, in numbers of both
     size_t column_capacity;
-    PliTransfer *follow;  ///< coefficients of the fallback from those of the own form, at its finest
-    bool hollow;          ///< they do not show the shape at rest: there is no way back
-    uint64_t switches;    ///< since creation
-    bool stay;            ///< the host works on coefficients: the fallback acts
-    double *shown, *seen; ///< m, skin points
+    PliTransfer *follow;              ///< coefficients of the fallback from those of the own form, at its finest
+    double *wide_x, *wide_v, *wide_f; ///< of both, for callbacks of the host
+    PliState host;                    ///< with these callbacks
+    bool hollow;                      ///< they do not show the shape at rest: there is no way back
+    uint64_t switches;                ///< since creation
+    bool stay;                        ///< the host works on coefficients: the fallback acts
+    double *shown, *seen;             ///< m, skin points
 
     // the trial
     PliFormReason reason;
