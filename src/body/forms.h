@@ -32,14 +32,16 @@ struct PliForms {
 
     // the trial
     PliFormReason reason;
-    bool tries, passed, over;     ///< it runs; the own form may act; no more of it until a reset
-    bool acted;                   ///< the own form has
-    double time, grown;           ///< s, since it began; when the displacement last grew
-    int steps;                    ///< of it
-    double largest;               ///< m, displacement of a skin point so far
-    double square;                ///< m2 s, integral of the mean square distance
-    double error, work;           ///< over largest; of the own form over the fallback's
-    unsigned touched;             ///< tools that have, one bit each
+    bool tries, passed, over; ///< it runs; the own form may act; no more of it until a reset
+    bool acted;               ///< the own form has
+    double clock;             ///< s, since it began
+    uint64_t changes;         ///< of the fallback's resolution
+    double time, grown; ///< s, since the fallback last changed its resolution; then, when the displacement last grew
+    int steps;          ///< of it
+    double largest;     ///< m, displacement of a skin point so far
+    double square;      ///< m2 s, integral of the mean square distance
+    double error, work; ///< over largest; of the own form over the fallback's
+    unsigned touched;   ///< tools that have, one bit each
     double tool[PLI_TOOL_MAX][3]; ///< where they were when it passed
 };
 
