@@ -180,6 +180,8 @@ PliStatus pli_forms_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, 
 PliStatus pli_forms_retune(PliBody *b, const PliBodyDef *def, PliError *err)
 {
     PliForms *f = b->forms;
+    PliStatus status = pli_body_def_check(def, err);
+    if (status != PLI_OK) return status;
     if (!(def->criterion.accuracy > 0.0))
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "the accuracy of %g %% cannot be given up while running: it made the body, with a form to "
@@ -196,7 +198,7 @@ PliStatus pli_forms_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     fallback.criterion.max_active = def->criterion.max_active;
     fallback.criterion.smallest_size = def->criterion.smallest_size;
     memcpy(fallback.gravity, def->gravity, sizeof fallback.gravity);
-    PliStatus status = pli_body_retune(f->own, &own, err);
+    status = pli_body_retune(f->own, &own, err);
     if (status == PLI_OK) status = pli_body_retune(f->fallback, &fallback, err);
     if (status != PLI_OK) return status;
     b->def = *def;
