@@ -57,6 +57,10 @@ static const PliAttribute body_rows[] = {
     { "order", PLI_INT, .running = true, FIELD(PliBodyDef, order),
       .help = "implicit: 1, implicit Euler, or 2, which hardly damps slow motion and takes a second solve (held "
               "points: 1)" },
+    { "newton", PLI_INT, FIELD(PliBodyDef, newton),
+      .help = "implicit: most linearisations of a step, with a line search that keeps its energy from rising, until "
+              "tolerance "
+              "is reached; 1: one, without" },
     { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
       .help = "implicit: most CG or MINRES iterations" },
     { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },

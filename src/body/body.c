@@ -18,6 +18,7 @@ static void copy_definition(PliBody *b)
     s->rayleigh_stiffness = b->def.rayleigh_stiffness;
     s->material_damping = b->def.material.damping;
     b->implicit.wish = b->def.linear_solver;
+    b->implicit.newton = b->def.newton;
     b->implicit.iterative = (PliIterative){ b->def.cg_iterations, b->def.cg_tolerance };
 }
 
@@ -244,6 +245,8 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     if (status != PLI_OK) return status;
     if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
+    if ((def->newton > 1) != (b->def.newton > 1))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "newton cannot change between 1 and more while running");
     if (def->material.density != b->def.material.density)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
@@ -395,10 +398,10 @@ static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
-    sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL;
+    sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL, sys->unsettle = NULL;
     if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
-        sys->press = pli_body_press, sys->settle = pli_body_settle;
+        sys->press = pli_body_press, sys->settle = pli_body_settle, sys->unsettle = pli_body_unsettle;
     } else if (b->tool_count) {
         bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
@@ -482,6 +485,7 @@ static void take_stage(PliBody *b, PliStage *stage, PliStepInfo *info)
     const PliSolveCost *cost = &b->system.solve;
     info->cg_iterations += iterations;
     info->residual = fmax(info->residual, cost->residual);
+    info->linearizations = cost->linearizations;
     b->stats.linearize_ms += cost->linearize_ms, b->stats.prepare_ms += cost->prepare_ms;
     b->stats.iterate_ms += cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
     if (iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));

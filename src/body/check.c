@@ -42,6 +42,9 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
     if (d->order < 1 || d->order > 2)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "order of implicit steps must be 1 or 2, not %d", d->order);
+    if (d->newton < 1)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "newton is %d; an implicit step has at least 1 linearisation",
+                          d->newton);
     if (d->cg_iterations < 1)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
     if (!(d->cg_tolerance > 0.0))

@@ -116,6 +116,8 @@ bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
     return settled == PLI_SETTLED;
 }
 
+void pli_body_unsettle(void *self) { pli_contact_unsettle(((PliBody *)self)->contact); }
+
 static void tethers_of_points(PliBody *b, const PliPointForces *p, double reach)
 {
     const PliRows w = b->ops->transfer(b->self);

@@ -83,6 +83,7 @@ typedef struct PliBodyDef {
     PliCriterionDef criterion;
     PliIntegrator integrator;
     PliLinearSolver linear_solver; ///< implicit only
+    int newton;                    ///< implicit: linearisations of a step, at most; default 1
     int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100
     double cg_tolerance;           ///< relative residual, default 1e-8
@@ -243,7 +244,9 @@ typedef struct PliStepInfo {
     bool finite;        ///< status is PLI_OK
     int substeps;       ///< explicit: how many were made; implicit: 1, or the pieces of a step that failed as one
     int cg_iterations;  ///< implicit
-    double residual;    ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
+    int linearizations; ///< implicit: of the last stage, with `newton` in the definition
+    double
+        residual; ///< implicit: what iterations left of the right-hand side; 0 after a direct solve; newton: of the equation of motion
     PliIndex refined, coarsened; ///< regions
     PliIndex inverted;           ///< elements
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE

@@ -45,6 +45,8 @@ const Row rows[] = {
     { "*", "integrator", "implicit", ACTS, "integrator='symplectic'" },
     { "*", "linearSolver", "ldl", ACTS, "integrator='implicit' linearSolver='cg' tolerance='0.01'" },
     { "*", "order", "2", RUNNING, "integrator='implicit' order='1'" },
+    { "*", "newton", "3", ACTS, "integrator='implicit'" },
+    { "*", "newton", "0", REFUSED, "at least 1 linearisation" },
     { "*", "iterations", "2", RUNNING, implicit_cg },
     { "*", "tolerance", "0.3", RUNNING, implicit_cg },
     { "*", "massDamping", "30", RUNNING, "" },
