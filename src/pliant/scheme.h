@@ -293,8 +293,8 @@ PLI_API void *pli_body_self(PliBody *body);                               ///< t
 PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a solver.
 PLI_API void pli_body_recut(PliBody *body);
-PLI_API uint64_t pli_body_revision(const PliBody *body);          ///< grows with every recut
-PLI_API PliLiveView pli_body_live(const PliBody *body);           ///< of the present cut
+PLI_API uint64_t pli_body_revision(const PliBody *body); ///< grows with every recut
+PLI_API PliLiveView pli_body_live(const PliBody *body);  ///< of the present cut (of the form that acts, in its numbers)
 PLI_API bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut
 /// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).
 /// Once, right after creation: allocates.
