@@ -270,6 +270,8 @@ PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
     order_rows(m);
     if (!build_rows(m, a->fixed)) return PLI_OUT_OF_MEMORY;
     if (m->by_corners) place_corners(m, a->system);
+    PLI_FREE(&m->host, m->pair, m->pair_capacity); // each pair several times: as much memory as the blocks themselves
+    m->pair = NULL, m->pair_capacity = m->pair_count = 0;
     return PLI_OK;
 }
 
