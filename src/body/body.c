@@ -274,6 +274,7 @@ void pli_body_reset(PliBody *b, const PliState *s)
     b->ops->reset(b->self);
     memset(&b->stats, 0, sizeof b->stats);
     b->caution = 1.0, b->system.last_drift = 0.0;
+    b->implicit.pick = (PliPick){ 0 };
     memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
     recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
