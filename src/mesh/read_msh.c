@@ -21,14 +21,14 @@ typedef struct Type {
     unsigned char nodes;
     signed char kind; ///< PliCellKind, or one of
 } Type;
-enum { PASS_OVER = -1, NOT_READ = -2 };
+enum { PASS_OVER = -1, NOT_READ = -2, PRISM = -3 };
 static const Type types[] = {
     [1] = { "line", 2, PLI_EDGE },
     [2] = { "triangle", 3, PLI_TRI },
     [3] = { "quadrangle", 4, PLI_QUAD },
     [4] = { "tetrahedron", 4, PLI_TET },
     [5] = { "hexahedron", 8, PLI_HEX },
-    [6] = { "prism", 6, NOT_READ },
+    [6] = { "prism", 6, PRISM },
     [7] = { "pyramid", 5, NOT_READ },
     [8] = { "second order line", 3, NOT_READ },
     [9] = { "second order triangle", 6, NOT_READ },
@@ -42,18 +42,17 @@ static const Type types[] = {
 static const Type *find_type(Msh *m, int64_t number)
 {
     if (number < 1 || number >= (int64_t)(sizeof types / sizeof *types) || !types[number].name) {
-        pli_source_refuse(m->s,
-                          "element type %lld is not one of line, triangle, quadrangle, tetrahedron, hexahedron, point",
-                          (long long)number);
+        pli_source_refuse(
+            m->s, "element type %lld is not one of line, triangle, quadrangle, tetrahedron, hexahedron, prism, point",
+            (long long)number);
         return NULL;
     }
     const Type *type = &types[number];
     if (type->kind != NOT_READ) return type;
-    pli_source_refuse_as(
-        m->s, PLI_UNSUPPORTED,
-        "element type %lld (%s) is not supported: save first order lines, triangles, quadrangles, tetrahedra "
-        "or hexahedra",
-        (long long)number, type->name);
+    pli_source_refuse_as(m->s, PLI_UNSUPPORTED,
+                         "element type %lld (%s) is not supported: save first order lines, triangles, quadrangles, "
+                         "tetrahedra, hexahedra or prisms",
+                         (long long)number, type->name);
     return NULL;
 }
 
@@ -68,6 +67,7 @@ static bool read_element_nodes(Msh *m, const Type *type, PliScalar number)
                                      (long long)tag);
         corner[k] = index;
     }
+    if (type->kind == PRISM) return pli_builder_prism(m->b, corner);
     return type->kind == PASS_OVER || pli_builder_cell(m->b, (PliCellKind)type->kind, corner);
 }
 
