@@ -59,7 +59,8 @@ static bool read_section(PliSource *s, PliBuilder *b, const Section *section)
         return pli_source_refuse_as(s, PLI_UNSUPPORTED, "%zu %s: these cells are not supported", count, section->name);
     if (section->kind == VERTICES && b->point_count > 0) return pli_source_refuse(s, "a second section Vertices");
     if (section->kind == VERTICES && !pli_builder_reserve_points(b, count)) return false;
-    if (section->kind >= 0 && !pli_builder_reserve_cells(b, (PliCellKind)section->kind, count)) return false;
+    const int kind = section->kind == PRISMS ? PLI_HEX : section->kind;
+    if (kind >= 0 && !pli_builder_reserve_cells(b, (PliCellKind)kind, count)) return false;
     for (size_t i = 0; i < count; ++i)
         if (!read_row(s, b, section)) return false;
     return true;

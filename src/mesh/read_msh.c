@@ -56,6 +56,12 @@ static const Type *find_type(Msh *m, int64_t number)
     return NULL;
 }
 
+static bool reserve(Msh *m, const Type *type, size_t count)
+{
+    const PliCellKind kind = type->kind == PRISM ? PLI_HEX : (PliCellKind)type->kind;
+    return type->kind == PASS_OVER || pli_builder_reserve_cells(m->b, kind, count);
+}
+
 static bool read_element_nodes(Msh *m, const Type *type, PliScalar number)
 {
     int64_t tag, corner[8];
@@ -169,7 +175,7 @@ static bool read_binary_block_2(Msh *m, size_t *left)
         return false;
     if (checked == 0 || checked > *left)
         return pli_source_refuse(s, "a block of %zu elements where %zu are left", checked, *left);
-    if (type->kind != PASS_OVER && !pli_builder_reserve_cells(m->b, (PliCellKind)type->kind, checked)) return false;
+    if (!reserve(m, type, checked)) return false;
     for (size_t i = 0; i < checked; ++i)
         if (!pli_source_int(s, "an element number", PLI_I32, &tag) || !read_tags(m, tags) ||
             !read_element_nodes(m, type, PLI_I32))
@@ -279,7 +285,7 @@ static bool read_elements_4(Msh *m)
         if (!type) return false;
         const size_t record = (size_t)(1 + type->nodes) * (m->binary ? pli_scalar_size(m->number) : 2);
         if (!pli_source_check_count(s, "the size of a block", (int64_t)block.count, record, &checked)) return false;
-        if (type->kind != PASS_OVER && !pli_builder_reserve_cells(m->b, (PliCellKind)type->kind, checked)) return false;
+        if (!reserve(m, type, checked)) return false;
         for (size_t i = 0; i < checked; ++i)
             if (!pli_source_int(s, "an element number", m->number, &tag) || !read_element_nodes(m, type, m->number))
                 return false;

@@ -266,8 +266,11 @@ TEST(MeshRead, PrismsAreHexahedraWithRepeatedCorners)
     const MeshPtr medit =
         parse("a.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n6\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
                         "1 0 1 0\n0 1 1 0\nPrisms\n1\n1 2 3 4 5 6 0\nEnd\n");
+    const MeshPtr four =
+        parse("a.msh", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 6 1 6\n3 1 0 6\n1\n2\n3\n4\n5\n6\n" + points +
+                           "$EndNodes\n$Elements\n1 1 1 1\n3 1 6 1\n1 1 2 3 4 5 6\n$EndElements\n");
     const PliIndex expected[8] = { 0, 1, 2, 2, 3, 4, 5, 5 };
-    for (const MeshPtr *m : { &vtk, &msh, &medit }) {
+    for (const MeshPtr *m : { &vtk, &msh, &medit, &four }) {
         ASSERT_TRUE(*m);
         ASSERT_EQ((*m)->hex_count, 1u);
         EXPECT_EQ(std::memcmp((*m)->hexes, expected, sizeof expected), 0);
