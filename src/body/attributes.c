@@ -108,6 +108,13 @@ static const PliAttribute criterion_rows[] = {
       .help = "ms of CPU a step may take; 0: no governor" },
     { "accuracy", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.accuracy),
       .help = "percent of the largest displacement the shape may be off, RMS, instead of a threshold; 0: off" },
+    { "fallbackFilenames", PLI_FILES,
+      .help = "with accuracy: tetrahedral mesh files, coarse to fine, that the body is simulated on where its own form "
+              "is too far off or costs more" },
+    { "fallbackLevels", PLI_LINKS,
+      .help = "the same from loaders or topologies; without both, the tetrahedra of the body's own mesh" },
+    { "fallbackLaw", PLI_OPTION, .options = "same stvk corotational neohookean", FIELD(PliBodyDef, fallback_law),
+      .help = "material law of the fallback, for schemes that have not the one that is meant" },
     { "adapt", PLI_BOOL, .running = true, FIELD(PliBodyDef, adapt), .help = "0 freezes the resolution" },
 };
 const PliAttributeGroup pli_criterion_attributes = PLI_GROUP(criterion_rows);

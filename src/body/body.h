@@ -32,7 +32,10 @@ typedef struct PliLive {
     PliStatus refused; ///< the forces could not take the present cut: no step is possible
 } PliLive;
 
+typedef struct PliForms PliForms;
+
 struct PliBody {
+    PliForms *forms; ///< forms.h; NULL: it has one, which is what follows
     PliHost host;
     PliBodyDef def;
     const PliSchemeOps *ops;

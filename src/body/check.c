@@ -32,6 +32,8 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT,
                           "criterion: an accuracy (%g %%) and a budget (%g ms) contradict each other: give one of them",
                           c->accuracy, c->budget_ms);
+    if (d->fallback_law < 0 || d->fallback_law > PLI_LAW_COUNT)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "there is no law number %d to fall back on", d->fallback_law);
     if (!(d->courant > 0.0 && d->courant <= 1.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
     if (!(d->mass_damping >= 0.0))

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "body/body.h"
+#include "body/forms.h"
 
 enum { ENTRIES = 24 }; ///< active coefficients per point, on average, where the scheme does not say
 
 PliStatus pli_body_reserve_points(PliBody *b, PliIndex count, PliError *err)
 {
+    if (b->forms) return pli_body_reserve_points(b->forms->fallback, count, err);
     b->point_reserve = count;
     return pli_body_reserve_tethers(b, err);
 }
