@@ -37,7 +37,7 @@ PLI_API void pli_body_add_dforce(const PliBody *body, const double *dx, double k
 PLI_API void pli_body_add_mass(const PliBody *body, const double *dx, double m, double *df);
 /// f += weight of the active coefficients.
 PLI_API void pli_body_add_gravity(const PliBody *body, double *f);
-/// a = M^-1 f with the lumped mass on active dofs, 0 elsewhere.
+/// a = M^-1 f with the lumped mass on active dofs, 0 elsewhere and where there is no mass.
 PLI_API void pli_body_acceleration(const PliBody *body, const double *f, double *a);
 
 /// One 3x3 block of a matrix, row-major.

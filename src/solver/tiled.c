@@ -13,7 +13,18 @@ typedef struct Tiled {
     double *plain;  ///< the tiles without tethers and without what is fixed, before they were factored ...
     size_t capacity;
     bool has_plain; ///< ... where tethers may change
+    // [groups, words] as in PliTiles: what couples without tethers, and scratch
+    uint64_t *own, *joined;
+    size_t own_capacity, joined_capacity;
+    PliIndex made_for; ///< pairs of groups that only tethers join, when the pattern was made
+    int roomy;         ///< steps in a row in which far fewer were joined
 } Tiled;
+
+// Tethers that come outgrow a pattern, and those that go leave a factor with tiles nobody needs: after a pile of balls has struck the
+// floor all of them stay coupled, at up to three times the work. A pattern costs a tenth of a factorisation there, and is made anew
+// where the joints have been far fewer for some steps.
+static const double ROOMY = 0.8;
+enum { PATIENCE = 4 };
 
 static void *create(const PliHost *host)
 {
@@ -31,6 +42,8 @@ static void destroy(void *self)
     Tiled *t = self;
     const PliHost host = t->tiles->host;
     PLI_FREE(&host, t->plain, t->capacity);
+    PLI_FREE(&host, t->own, t->own_capacity);
+    PLI_FREE(&host, t->joined, t->joined_capacity);
     pli_tiles_destroy(t->tiles);
     PLI_FREE(&host, t, 1);
 }
@@ -58,11 +71,44 @@ static void join_points(PliIndex row, PliIndex column, const double k9[9], void 
 /// Entries of a tether's row from one group to the next: rows list whole blocks.
 static PliIndex stride_of(const PliStepMatrix *a) { return a->block % 4 == 0 ? 4 : 1; }
 
+/// Pairs of groups that tethers join and nothing else does.
+static PliIndex count_joined(const Tiled *t, const PliStepMatrix *a)
+{
+    const PliTiles *m = t->tiles;
+    const PliIndex stride = stride_of(a);
+    const size_t words = m->words * m->groups;
+    PliIndex count = 0;
+    if (a->tether_count == 0) return 0;
+    memset(t->joined, 0, words * sizeof *t->joined);
+    for (PliIndex j = 0; j < a->tether_count; ++j)
+        for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; e += stride)
+            for (PliIndex f = a->tether_first[j]; f < e; f += stride) {
+                const PliIndex g = a->tether_column[e] / 4, other = a->tether_column[f] / 4,
+                               low = g < other ? g : other, high = g < other ? other : g;
+                t->joined[m->words * high + low / 64] |= (uint64_t)1 << low % 64;
+            }
+    for (size_t w = 0; w < words; ++w) count += (PliIndex)__builtin_popcountll(t->joined[w] & ~t->own[w]);
+    return count;
+}
+
+/// What couples without tethers is known now.
+static PliStatus keep_own(Tiled *t)
+{
+    PliTiles *m = t->tiles;
+    const size_t words = m->words * m->groups;
+    if (!pli_reserve(&m->host, (void **)&t->own, &t->own_capacity, words, sizeof *t->own) ||
+        !pli_reserve(&m->host, (void **)&t->joined, &t->joined_capacity, words, sizeof *t->joined))
+        return PLI_OUT_OF_MEMORY;
+    memcpy(t->own, m->adjacent, words * sizeof *t->own);
+    for (PliIndex g = 0; g < m->groups; ++g) t->own[m->words * g + g / 64] |= (uint64_t)1 << g % 64;
+    return PLI_OK;
+}
+
 static PliStatus pattern(void *self, const PliStepMatrix *a)
 {
     Tiled *t = self;
     PliTiles *m = t->tiles;
-    const PliStatus status = pli_tiles_begin(m, (a->count + 3) / 4);
+    PliStatus status = pli_tiles_begin(m, (a->count + 3) / 4);
     if (status != PLI_OK) return status;
     const PliSystem *s = a->system;
     t->by_groups = a->block == 4 && s->slave_count == 0 && s->force->couplings && s->force->add_blocks &&
@@ -71,6 +117,10 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
     for (PliIndex i = 0; i < a->count && a->mass_first; ++i)
         for (PliIndex k = a->mass_first[i]; k < a->mass_first[i + 1]; ++k)
             pli_tiles_join(m, i / 4, a->mass_column[k] / 4);
+    status = keep_own(t);
+    if (status != PLI_OK) return status;
+    t->made_for = count_joined(t, a);
+    t->roomy = 0;
     const PliIndex stride = stride_of(a);
     for (PliIndex j = 0; j < a->tether_count; ++j)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; e += stride)
@@ -96,13 +146,16 @@ static bool reserve_plain(Tiled *t, const PliStepMatrix *a)
 
 static bool outgrown(void *self, const PliStepMatrix *a)
 {
-    const PliTiles *m = ((Tiled *)self)->tiles;
+    Tiled *t = self;
+    const PliTiles *m = t->tiles;
     const PliIndex stride = stride_of(a);
     for (PliIndex j = 0; j < a->tether_count; ++j)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; e += stride)
             for (PliIndex f = a->tether_first[j]; f < e; f += stride)
                 if (!pli_tiles_has(m, a->tether_column[e] / 4, a->tether_column[f] / 4)) return true;
-    return false;
+    if (t->made_for == 0) return false;
+    t->roomy = count_joined(t, a) < ROOMY * t->made_for ? t->roomy + 1 : 0;
+    return t->roomy >= PATIENCE;
 }
 
 // ---- values: unknown 4 c + p of a group for component c of its point p -------------------------------------------------------

@@ -304,6 +304,31 @@ TEST(Body, AStepOfTooManySubstepsIsRefused)
     EXPECT_TRUE(pli_body_step(b.get(), &s.view, 1e-3).finite);
 }
 
+TEST(Body, PointsOfNoTetrahedronAreLeftOut)
+{
+    Mesh whole = box(3, 3, 3, 1, 1, 1, 0.1), loose = box(3, 3, 3, 1, 1, 1, 0.1);
+    const PliIndex n = loose->point_count;
+    ASSERT_EQ(PLI_OK, pli_mesh_resize_points(loose.get(), n + 2));
+    std::copy_backward(loose->x, loose->x + 3 * n, loose->x + 3 * (n + 1));
+    for (size_t i = 0; i < 4 * (size_t)loose->tet_count; ++i) loose->tets[i]++;
+    for (int d = 0; d < 3; ++d) loose->x[d] = loose->x[3 * (n + 1) + d] = 7.0;
+    std::string said;
+    PliHost host = pli_host_default();
+    host.user = &said;
+    host.log = [](PliLogLevel, const char *text, void *user) { *(std::string *)user += text; };
+    uint64_t hash[2];
+    for (int k = 0; k < 2; ++k) {
+        Body b = fem(k ? loose.get() : whole.get(), quiet(), &host);
+        ASSERT_EQ(n, pli_body_dof_count(b.get()));
+        State s(b.get());
+        spin(s, 2.0);
+        for (int i = 0; i < 5; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.001).finite);
+        hash[k] = pli_body_hash(b.get(), &s.view);
+    }
+    EXPECT_EQ(hash[0], hash[1]);
+    EXPECT_NE(std::string::npos, said.find("2 of 66 points belong to no tetrahedron")) << said;
+}
+
 TEST(Body, BadDefinitionsGetASentence)
 {
     Mesh mesh = box(1, 1, 1);

@@ -446,6 +446,22 @@ TEST(Scheme, OwnSolversAreAskedFirstAndMayBeExactNearOrIndefinite)
     }
 }
 
+TEST(Scheme, AccelerationIsForceOverMassAndNothingWithoutMass)
+{
+    Cloud c;
+    c.make();
+    c.mass[5] = 0.0;
+    const PliSchemeStatic st = statics_of(c);
+    PliHost host = pli_host_default();
+    const PliBodyDef d = definition(PLI_SOLVE_CG);
+    Body b(pli_body_create(&host, &d, &scheme_ops, &c, &st, nullptr));
+    ASSERT_TRUE(b);
+    const Vec f(3 * c.dof_count, 2.0);
+    Vec a(3 * c.dof_count, NAN);
+    pli_body_acceleration(b.get(), f.data(), a.data());
+    for (PliIndex i = 0; i < c.dof_count; ++i) EXPECT_DOUBLE_EQ(i == 5 ? 0.0 : 2.0 / c.mass[i], a[3 * i + 1]);
+}
+
 TEST(Scheme, RatesTickAtTheirOwnPaceAndKeepMomentum)
 {
     Cloud c;

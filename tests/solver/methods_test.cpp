@@ -82,6 +82,21 @@ struct Web {
         make_dense();
     }
 
+    /// Points of one height are coupled with each other only.
+    void keep_sheets_apart()
+    {
+        size_t kept = 0;
+        for (size_t p = 0; p < pairs.size() / 2; ++p) {
+            const PliIndex i = pairs[2 * p], j = pairs[2 * p + 1];
+            if (i / (side * side + 3) != j / (side * side + 3)) continue; // 52: whole groups of four
+            pairs[2 * kept] = i, pairs[2 * kept + 1] = j;
+            for (size_t k = 0; k < 9; ++k) direction[9 * kept + k] = direction[9 * p + k];
+            kept++;
+        }
+        pairs.resize(2 * kept), direction.resize(9 * kept);
+        make_dense();
+    }
+
     /// Without tethers, as the methods' own product is.
     void make_dense()
     {
@@ -238,4 +253,85 @@ TEST(Methods, StepsOfOnePatternAllocateNothing)
         (void)m.solve(w.a, random_vec(3));
         EXPECT_EQ(calls, host.calls) << kind->ops.name;
     }
+}
+
+namespace
+{
+
+/// Tethers between points far apart, one pair each.
+struct Ties {
+    std::vector<PliIndex> first, column;
+    Vec weight, matrix;
+    Ties(PliStepMatrix &a, PliIndex count)
+    {
+        first.push_back(0);
+        for (PliIndex j = 0; j < count; ++j) {
+            column.push_back(8 + 8 * j), column.push_back(330 - 8 * j);
+            weight.push_back(0.6), weight.push_back(0.4);
+            first.push_back(2 * (j + 1));
+            for (double q : { 3.0, 4.0, 5.0, 0.5, 0.2, 0.1 }) matrix.push_back(q);
+        }
+        a.tether_count = count, a.tether_first = first.data(), a.tether_column = column.data();
+        a.tether_weight = weight.data(), a.tether_matrix = matrix.data();
+    }
+    /// dense + the tethers, times p
+    Vec times(const Web &w, const Vec &p) const
+    {
+        Vec y = w.times(p);
+        for (PliIndex j = 0; j + 1 < first.size(); ++j) {
+            const double *q = matrix.data() + 6 * j;
+            const double full[9] = { q[0], q[5], q[4], q[5], q[1], q[3], q[4], q[3], q[2] };
+            for (PliIndex e = 2 * j; e < 2 * j + 2; ++e)
+                for (PliIndex f = 2 * j; f < 2 * j + 2; ++f)
+                    for (size_t k = 0; k < 9; ++k)
+                        if (!w.fixed[column[e]] && !w.fixed[column[f]])
+                            y[3 * column[e] + k / 3] += weight[e] * weight[f] * full[k] * p[3 * column[f] + k % 3];
+        }
+        return y;
+    }
+};
+
+double residual(const Web &w, const Ties &ties, const Method &m)
+{
+    const Vec b = random_vec(11), x = m.solve(w.a, b), y = ties.times(w, x);
+    double off = 0.0;
+    for (size_t i = 0; i < b.size(); ++i) off = std::fmax(off, std::fabs(y[i] - b[i]));
+    return off;
+}
+
+} // namespace
+
+TEST(Methods, TilesMakeRoomForTethersAndGiveItBack)
+{
+    const PliHost host = pli_host_default();
+    Web w;
+    w.a.block = 1;
+    w.keep_sheets_apart();
+    const Method m(pli_method_tiles, &host);
+    const auto outgrown = [&] { return m.kind->ops.outgrown(m.self, &w.a); };
+    const auto make = [&] {
+        ASSERT_EQ(PLI_OK, m.kind->ops.pattern(m.self, &w.a));
+        ASSERT_EQ(PLI_PREPARED_EXACT, m.kind->ops.prepare(m.self, &w.a));
+    };
+    const Ties few(w.a, 2);
+    make();
+    EXPECT_LT(residual(w, few, m), 1e-9);
+    for (int step = 0; step < 20; ++step) EXPECT_FALSE(outgrown()) << "the same tethers need no other pattern";
+    const Ties many(w.a, 16);
+    EXPECT_TRUE(outgrown()) << "tethers that came have no room";
+    make();
+    EXPECT_LT(residual(w, many, m), 1e-9);
+    const Ties most(w.a, 15);
+    for (int step = 0; step < 20; ++step) EXPECT_FALSE(outgrown()) << "one less is not worth a pattern";
+    for (int step = 0; step < 20; ++step) { // what presses and lets go again
+        const Ties now(w.a, step % 3 ? 2 : 16);
+        EXPECT_FALSE(outgrown()) << "step " << step;
+    }
+    const Ties left(w.a, 2);
+    int steps = 1;
+    while (!outgrown() && steps < 20) ++steps;
+    EXPECT_LE(steps, 6) << "most tethers have gone for good";
+    make();
+    EXPECT_LT(residual(w, left, m), 1e-9);
+    for (int step = 0; step < 20; ++step) EXPECT_FALSE(outgrown());
 }

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "kernel/elastic.h"
+#include "mesh/loose.h"
 
 typedef struct Fem {
     PliIndex n, tet_count, tri_count;
@@ -129,14 +130,8 @@ static bool fem_surface(Fem *f, const PliHost *host, const PliMesh *mesh)
     return true;
 }
 
-PliBody *pli_fem_create(const PliHost *host, const PliFemDef *def, PliError *err)
+static PliBody *create(const PliHost *host, const PliFemDef *def, const PliMesh *mesh, PliError *err)
 {
-    const PliMesh *mesh = def->mesh;
-    if (pli_body_def_check(&def->base, err) != PLI_OK) return NULL;
-    if (!mesh || mesh->tet_count == 0) {
-        pli_refuse(err, PLI_BAD_MESH, "the mesh has no tetrahedra");
-        return NULL;
-    }
     if (pli_mesh_check_tets(mesh, 0.0, err) != PLI_OK) return NULL;
     Fem *f = PLI_NEW(host, 1, Fem);
     if (!f || !fem_alloc(f, host, mesh) || !fem_surface(f, host, mesh)) {
@@ -160,12 +155,6 @@ PliBody *pli_fem_create(const PliHost *host, const PliFemDef *def, PliError *err
         for (int k = 0; k < 4; ++k)
             f->mass[f->tets[4 * (size_t)e + k]] += 0.25 * def->base.material.density * f->volume[e];
     }
-    for (PliIndex i = 0; i < f->n; ++i) {
-        if (f->mass[i] > 0.0) continue;
-        fem_destroy(f, host);
-        pli_refuse(err, PLI_BAD_MESH, "point %u belongs to no tetrahedron", i);
-        return NULL;
-    }
     PliSchemeStatic fixed = {
         .dof_count = f->n,
         .rest = f->rest,
@@ -182,4 +171,18 @@ PliBody *pli_fem_create(const PliHost *host, const PliFemDef *def, PliError *err
         .surface_tri_count = f->tri_count,
     };
     return pli_body_create(host, &def->base, &fem_ops, f, &fixed, err);
+}
+
+PliBody *pli_fem_create(const PliHost *host, const PliFemDef *def, PliError *err)
+{
+    if (pli_body_def_check(&def->base, err) != PLI_OK) return NULL;
+    if (!def->mesh || def->mesh->tet_count == 0) {
+        pli_refuse(err, PLI_BAD_MESH, "the mesh has no tetrahedra");
+        return NULL;
+    }
+    PliMesh *tight;
+    if (pli_mesh_leave_loose(host, def->mesh, "fem", &tight, err) != PLI_OK) return NULL;
+    PliBody *body = create(host, def, tight ? tight : def->mesh, err);
+    pli_mesh_destroy(tight);
+    return body;
 }

@@ -243,83 +243,6 @@ static void solve4(const double r[16], double x[4])
     }
 }
 
-// Momentum of every coefficient, M v with the mass of the finest level; v complete.
-static void full_momentum(PliFrames *s, const double *v)
-{
-    const PliFrameMass *m = s->mass;
-    for (PliIndex i = 0; i < s->count; ++i) {
-        double *p = s->momentum + 12 * (size_t)i;
-        memset(p, 0, 12 * sizeof *p);
-        for (PliIndex k = m->first[i]; k < m->first[i + 1]; ++k) {
-            const double *b = m->block + 16 * (size_t)k, *vj = v + 12 * (size_t)m->column[k];
-            for (int c = 0; c < 4; ++c)
-                for (int d = 0; d < 4; ++d) v3_madd(p + 3 * c, b[4 * c + d], vj + 3 * d);
-        }
-    }
-}
-
-static void apply_mass(const PliFrames *s, const double *p, double *y)
-{
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        double sum[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
-            v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
-        if (s->fixed[s->active[i]]) memset(sum, 0, sizeof sum);
-        v3_copy(y + 3 * (size_t)i, sum);
-    }
-}
-
-// M_A v_A = p on the active frames, by conjugate gradients from what v has; p is summed on them.
-static void solve_mass(PliFrames *s, const double *momentum, double *v)
-{
-    const size_t n = 3 * (size_t)s->active_count;
-    double *r = s->solve, *p = r + 3 * (size_t)s->dof_count, *y = p + 3 * (size_t)s->dof_count,
-           *z = y + 3 * (size_t)s->dof_count;
-    for (PliIndex i = 0; i < s->active_count; ++i) v3_copy(p + 3 * (size_t)i, v + 3 * (size_t)s->active[i]);
-    double norm = 0.0;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        double sum[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
-            v3_madd(sum, s->mass_value[k], p + 3 * (size_t)s->mass_column[k]);
-        for (int a = 0; a < 3; ++a) {
-            const double b = momentum[3 * (size_t)s->active[i] + (size_t)a];
-            r[3 * (size_t)i + (size_t)a] = s->fixed[s->active[i]] ? 0.0 : b - sum[a];
-            norm += b * b / s->cut_mass[i];
-        }
-    }
-    double rho = 0.0;
-    for (size_t k = 0; k < n; ++k) {
-        z[k] = r[k] / s->cut_mass[k / 3];
-        p[k] = z[k];
-        rho += r[k] * z[k];
-    }
-    for (int pass = 0; pass < 200 && rho > 1e-24 * norm; ++pass) {
-        apply_mass(s, p, y);
-        double slope = 0.0, next = 0.0;
-        for (size_t k = 0; k < n; ++k) slope += p[k] * y[k];
-        if (!(slope > 0.0)) break;
-        const double step = rho / slope;
-        for (PliIndex i = 0; i < s->active_count; ++i) v3_madd(v + 3 * (size_t)s->active[i], step, p + 3 * (size_t)i);
-        for (size_t k = 0; k < n; ++k) {
-            r[k] -= step * y[k];
-            z[k] = r[k] / s->cut_mass[k / 3];
-            next += r[k] * z[k];
-        }
-        const double turn = next / rho;
-        rho = next;
-        for (size_t k = 0; k < n; ++k) p[k] = z[k] + turn * p[k];
-    }
-}
-
-// Velocities of the active frames that keep most of the motion: M_A v_A = T^T M v (the least-squares projection in the metric of
-// kinetic energy: it can only lose energy, and as little as possible).
-static void project_velocity(PliFrames *s, double *v)
-{
-    const PliRows w = pli_dag_rows(s->dag);
-    pli_rows_add_transpose(w, s->momentum, memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat));
-    solve_mass(s, s->hat, v);
-}
-
 // ---- judging --------------------------------------------------------------------------------------------------------------
 
 // Velocity frame i would have as a passive frame: the blend of its parents with the offset it has, or would get now.
@@ -473,22 +396,27 @@ static bool is_full(const PliFrames *s) { return s->dag->active_count == s->coun
 
 enum { KEEP, ACTIVATE, DEACTIVATE };
 
+/// The offset active frame i would get if it went passive at x. False: it cannot.
+static bool find_offset(PliFrames *s, PliIndex i, const double *x, double offset[12])
+{
+    double *own = s->dag->offset + 12 * (size_t)i, keep[12];
+    const uint8_t moved = s->dag->moved[i];
+    memcpy(keep, own, sizeof keep);
+    if (!pli_dag_measure_offset(s->dag, i, x)) return false;
+    memcpy(offset, own, sizeof keep);
+    memcpy(own, keep, sizeof keep);
+    s->dag->moved[i] = moved;
+    return true;
+}
+
 /// What is lost when active frame i goes passive with the offset it has at x; INFINITY: it cannot.
 static double sleep_score(PliFrames *s, const PliBody *body, const PliCriterionDef *c, PliIndex i, const double *x,
                           const double *v)
 {
-    PliDag *g = s->dag;
-    double keep[12];
-    memcpy(keep, g->offset + 12 * (size_t)i, sizeof keep);
-    const uint8_t moved = g->moved[i];
-    if (!pli_dag_measure_offset(g, i, x)) return INFINITY;
-    double offset[12];
-    memcpy(offset, g->offset + 12 * (size_t)i, sizeof offset);
-    memcpy(g->offset + 12 * (size_t)i, keep, sizeof keep);
-    g->moved[i] = moved;
+    double offset[12], slip[12];
+    if (!find_offset(s, i, x, offset)) return INFINITY;
     if (c->kind != PLI_BY_VELOCITY) return place_score(s, body, c, i, x);
     const double weight = metric_weight(s, c, x + 12 * (size_t)i + 9);
-    double slip[12];
     find_slip(s, i, v, offset, slip);
     return fmax(weight * relative_energy(s, i, v, offset), weight * predicted_energy(s, i, slip));
 }
@@ -565,6 +493,31 @@ static bool may_sleep(PliFrames *s, PliBody *body, const PliCriterionDef *c, con
     return force_asleep(s, body, left, most) || any;
 }
 
+// Of a body whose frames are all active: fewer of them move as their parents do than a change is worth. Motion alone says so, and
+// the forces of a decision need not be gathered, which costs up to half a step where there is contact. Frames that move keep awake as
+// after a decision.
+static bool is_restless(PliFrames *s, const PliCriterionDef *c, const double *x, const double *v, PliIndex passed)
+{
+    const PliDag *g = s->dag;
+    const double limit = c->coarsen * wake_at(s, c);
+    const PliIndex trial = (PliIndex)c->hold / 2;
+    PliIndex calm = 0;
+    gather_masses(s);
+    memset(s->wish, KEEP, s->count);
+    for (PliIndex q = g->active_count; q-- > 0;) { // children first
+        const PliIndex i = g->active_list[q];
+        double offset[12];
+        if (may_follow(s, i) && find_offset(s, i, x, offset) && relative_energy(s, i, v, offset) <= limit)
+            s->wish[i] = DEACTIVATE, calm++;
+    }
+    if (2 * calm >= s->count) return false;
+    for (PliIndex i = 0; i < s->count; ++i) {
+        s->age[i] += passed;
+        if (s->wish[i] == KEEP && s->age[i] > trial) s->age[i] = trial;
+    }
+    return true;
+}
+
 // What nearly wakes wakes with what does, and everything where little would be left asleep, or where a body at rest wakes wherever
 // it can: one change instead of several.
 static PliIndex wake_more(PliFrames *s, PliIndex wishes, double unit)
@@ -593,7 +546,7 @@ static bool must_wake(PliFrames *s, PliBody *body, const PliCriterionDef *c, con
         const size_t n = 3 * (size_t)s->dof_count;
         double *change = s->v_before;
         memset(change, 0, n * sizeof *change);
-        solve_mass(s, s->hat, change);
+        pli_frames_solve_mass(s, s->hat, change);
         pli_dag_spread(g, change);
         s->predicted_dt = dt;
         for (size_t k = 0; k < n; ++k) change[k] = v[k] - dt * change[k];
@@ -627,55 +580,11 @@ static bool must_wake(PliFrames *s, PliBody *body, const PliCriterionDef *c, con
 
 // ---- changing --------------------------------------------------------------------------------------------------------------
 
-// Kinetic energy of the active frames.
-static double kinetic_energy(const PliFrames *s, const double *v)
-{
-    double sum = 0.0;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        double p[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k)
-            v3_madd(p, s->mass_value[k], v + 3 * (size_t)s->active[s->mass_column[k]]);
-        sum += v3_dot(p, v + 3 * (size_t)s->active[i]);
-    }
-    return 0.5 * sum;
-}
-
-PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, const double *v)
-{
-    PliRigidMotion r = { 0 };
-    double *angular = r.angular, second[9] = { 0.0 };
-    for (PliIndex i = 0; i < s->active_count; ++i) {
-        const double *xi = x + 3 * (size_t)s->active[i];
-        v3_madd(r.centre, s->cut_load[i] / s->mass->total, xi);
-        v3_madd(r.velocity, s->cut_load[i] / s->mass->total, v + 3 * (size_t)s->active[i]);
-        double p[3] = { 0.0, 0.0, 0.0 }, q[3] = { 0.0, 0.0, 0.0 }, l[3];
-        for (PliIndex k = s->mass_first[i]; k < s->mass_first[i + 1]; ++k) {
-            v3_madd(p, s->mass_value[k], v + 3 * (size_t)s->active[s->mass_column[k]]);
-            v3_madd(q, s->mass_value[k], x + 3 * (size_t)s->active[s->mass_column[k]]);
-        }
-        v3_cross(l, xi, p);
-        v3_add(angular, angular, l);
-        for (int a = 0; a < 3; ++a) v3_madd(second + 3 * a, xi[a], q);
-        r.kinetic += 0.5 * v3_dot(p, v + 3 * (size_t)s->active[i]);
-    }
-    // about the centre
-    double orbit[3], inertia[9];
-    v3_cross(orbit, r.centre, r.velocity);
-    v3_madd(angular, -s->mass->total, orbit);
-    for (int a = 0; a < 3; ++a) v3_madd(second + 3 * a, -s->mass->total * r.centre[a], r.centre);
-    const double trace = second[0] + second[4] + second[8];
-    for (int k = 0; k < 9; ++k) inertia[k] = (k % 4 == 0 ? trace : 0.0) - second[k];
-    if (m3_inverse(r.inverse_inertia, inertia) != 0.0) m3_apply(r.spin, r.inverse_inertia, angular);
-    r.inner = fmax(0.0, r.kinetic - 0.5 * s->mass->total * v3_dot(r.velocity, r.velocity));
-    r.vibration = fmax(0.0, r.inner - 0.5 * v3_dot(r.spin, angular));
-    return r;
-}
-
 static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
 {
     PliDag *g = s->dag;
     PliStats *stats = pli_body_stats_mutable(body);
-    const double before = kinetic_energy(s, v);
+    const double before = pli_frames_kinetic_energy(s, v);
     (void)pli_frames_refresh_offsets(s, x, true); // regions that split now go back to the truth
     PliIndex on = 0, off = 0;
     for (PliIndex i = 0; i < s->count; ++i)
@@ -689,7 +598,7 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
             if (!needed && pli_dag_deactivate(g, i, x)) s->age[i] = 0, off++;
         }
     }
-    if (off) full_momentum(s, v);
+    if (off) pli_frames_find_momentum(s, v);
     pli_dag_refresh(g);
     s->front_v = v, s->front_dt = s->predicted_dt, s->front_strict = true;
     pli_frames_refresh_cut(s, x);
@@ -703,9 +612,9 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     pli_dag_spread(g, x);
     for (size_t k = 0; k < 3 * (size_t)s->dof_count; ++k) moved = fmax(moved, fabs(x[k] - s->solve[k]));
     s->info.jump = fmax(s->info.jump, moved);
-    if (off) project_velocity(s, v);
+    if (off) pli_frames_project_velocity(s, v);
     pli_dag_spread(g, v);
-    const double change = kinetic_energy(s, v) - before;
+    const double change = pli_frames_kinetic_energy(s, v) - before;
     s->info.kinetic_jump = fmax(s->info.kinetic_jump, fabs(change));
     s->info.activated += on, s->info.deactivated += off;
     stats->refined += on, stats->coarsened += off;
@@ -742,11 +651,17 @@ static PliIndex decisions_since(const PliFrames *s, const PliCriterionDef *c, do
     return pace(s, c, dt) > c->interval ? (PliIndex)(s->since_decision / fmax(c->interval, dt) + 0.5) : 1;
 }
 
+/// With all frames active, that is at their own pace: a decision follows the step to come.
+static bool looks_now(const PliFrames *s, const PliCriterionDef *c, double dt)
+{
+    return is_full(s) && is_free(s, c) && s->since_decision + dt >= pace(s, c, dt) * (1.0 - 1e-9);
+}
+
 /// Forces of this moment, unless nothing can wake and no decision follows this step. False: not needed.
 static bool gather_in_time(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
 {
     const PliCriterionDef *c = &pli_body_def(body)->criterion;
-    if (is_full(s) && is_free(s, c) && s->since_decision + dt < pace(s, c, dt) * (1.0 - 1e-9)) return false;
+    if (is_full(s) && is_free(s, c) && !looks_now(s, c, dt)) return false;
     gather_masses(s);
     gather_forces(s, body, x, v, dt);
     return true;
@@ -757,7 +672,7 @@ static bool gather_in_time(PliFrames *s, PliBody *body, const double *x, const d
 static bool is_idle(const PliFrames *s, const PliCriterionDef *c, double dt)
 {
     return is_full(s) && is_free(s, c) && s->predicted == NOT_GATHERED && !s->retuned &&
-           s->front_count == s->regions->count && s->since_decision + dt < pace(s, c, dt) * (1.0 - 1e-9);
+           s->front_count == s->regions->count && !looks_now(s, c, dt);
 }
 
 /// What the last step took teaches the governor; what a decision takes is known when the step after it begins.
@@ -819,6 +734,14 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         }
         s->still++;
         s->since_decision = 0.0;
+    } else if (s->predicted == NOT_GATHERED && looks_now(s, c, dt)) {
+        const PliIndex passed = decisions_since(s, c, dt);
+        if (is_restless(s, c, x, v, passed)) {
+            due = true;
+            s->since_change += passed, s->since_nap += passed;
+            s->still++;
+            s->since_decision = 0.0;
+        }
     }
     if (may_polish(s, c) && !changed && !s->polished && is_collapsed(s) && motion.vibration <= s->eta &&
         s->still >= (PliIndex)c->hold + s->polish_wait) {

@@ -140,7 +140,13 @@ typedef struct PliRigidMotion {
     double spin[3];                   ///< 1/s
     double kinetic, inner, vibration; ///< J: all of it, without that of the flight, and without that of the spin either
 } PliRigidMotion;
-PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, const double *v); ///< adapt.c
+// motion.c
+PliRigidMotion pli_frames_rigid_motion(const PliFrames *s, const double *x, const double *v);
+double pli_frames_kinetic_energy(const PliFrames *s, const double *v); ///< J, of the active frames
+void pli_frames_find_momentum(PliFrames *s, const double *v); ///< of every coefficient, into s->momentum; v complete
+/// M_A v_A = momentum, which is summed on the active frames; begins with what v has.
+void pli_frames_solve_mass(PliFrames *s, const double *momentum, double *v);
+void pli_frames_project_velocity(PliFrames *s, double *v); ///< active frames keep most of the motion of s->momentum
 // frames_polish.c
 /// Towards equilibrium with all frames, then back to the root. False: none is near; all frames are active now.
 bool pli_frames_polish(PliFrames *s, PliBody *body, double *x, double *v, double dt);

@@ -2,6 +2,8 @@
 // Adaptive frames against the same frames all active, step by step in turns so that a busy machine slows both alike. The full
 // model uses the block-sparse factor or preconditioned iterations, whichever is faster on states spread over the run. (A dense
 // factor is the block-sparse one with no empty tile: it cannot be faster.)
+// The same course is run REPEATS times, begun by the one and by the other model in turns; as every run does the same, the time of a
+// step is the least of them, and what differs between the runs is reported as the spread.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +19,11 @@
 #include "output/progress.h"
 #include <pliant/frames.h>
 
-enum { RIVAL_STEPS = 6 }; ///< at which the other solver is timed on the same state
+enum {
+    RIVAL_STEPS = 6, ///< at which the other solver is timed on the same state
+    REPEATS = 5,
+    STEPS_MAX = 1000
+};
 
 /// Sums over the steps of a run, or over its quiet part.
 typedef struct Sums {
@@ -51,9 +57,18 @@ typedef struct Run {
     double slow; ///< s, for which it has been slow
 } Run;
 
+/// What one step of the course takes and shows.
+typedef struct Step {
+    double full_ms, adaptive_ms, own_ms;
+    PliIndex active, samples;
+    bool asleep; ///< a full model with a sleep test would not be stepped
+} Step;
+
 typedef struct Pair {
     bool done;
     Sums all, quiet;
+    double least_moving, most_moving; ///< moving_speedup of single runs of the course
+    Step step[STEPS_MAX];
     double rival; ///< time of iterations over that of the factor, on the same steps
     PliIndex frames, samples;
 } Pair;
@@ -180,16 +195,15 @@ static double size_of(const double *skin, PliIndex points)
     return sqrt(square);
 }
 
-static void count_step(Sums *s, const Run *adaptive, double full_ms, double adaptive_ms, bool asleep)
+static void count_step(Sums *s, const Course *course, const Step *step)
 {
-    const PliFramesInfo info = pli_frames_info(adaptive->at.body);
-    const bool rests = info.active <= adaptive->course->least;
-    s->full_ms += full_ms, s->adaptive_ms += adaptive_ms;
-    if (!asleep) s->awake_full_ms += full_ms;
-    if (!rests) s->moving_full_ms += full_ms, s->moving_adaptive_ms += adaptive_ms;
-    s->own_ms += pli_body_stats(adaptive->at.body).adapt_ms;
-    s->active += info.active, s->samples += info.samples;
-    s->most = info.active > s->most ? info.active : s->most;
+    const bool rests = step->active <= course->least;
+    s->full_ms += step->full_ms, s->adaptive_ms += step->adaptive_ms;
+    if (!step->asleep) s->awake_full_ms += step->full_ms;
+    if (!rests) s->moving_full_ms += step->full_ms, s->moving_adaptive_ms += step->adaptive_ms;
+    s->own_ms += step->own_ms;
+    s->active += step->active, s->samples += step->samples;
+    s->most = step->active > s->most ? step->active : s->most;
     s->rest += rests;
     s->counted++;
 }
@@ -222,7 +236,58 @@ static double step_or_script(Run *to, const Run *from, int k, bool step)
     return pli_cpu_ms() - start;
 }
 
-static bool run_pair(PliBench *b, const Course *course, Pair *pair)
+/// One step of a run, and its time in ms.
+static bool time_step(Run *run, int k, double *ms)
+{
+    const double start = pli_cpu_ms();
+    const bool ok = run_step(run, k);
+    *ms = pli_cpu_ms() - start;
+    return ok;
+}
+
+/// Another run of the same course: the least times count.
+static void keep_least(Step *step, Run *full, const Run *adaptive, double full_ms, double adaptive_ms, bool first)
+{
+    const PliFramesInfo info = pli_frames_info(adaptive->at.body);
+    const double own = pli_body_stats(adaptive->at.body).adapt_ms;
+    if (first) *step = (Step){ full_ms, adaptive_ms, own, info.active, info.samples, is_asleep(full) };
+    step->full_ms = pli_min(step->full_ms, full_ms);
+    step->adaptive_ms = pli_min(step->adaptive_ms, adaptive_ms);
+    step->own_ms = pli_min(step->own_ms, own);
+}
+
+/// How far the adaptive and the nudged run are from the full one.
+static void compare_runs(Pair *pair, Run run[4], const double *rest, bool quiet, bool nudged, double *largest)
+{
+    double centre, ignored;
+    const double rms = difference(&run[0], &run[2], rest, largest, &centre),
+                 away = nudged ? difference(&run[0], &run[3], rest, largest, &ignored) : 0.0;
+    for (int part = 0; part < (quiet ? 2 : 1); ++part) {
+        Sums *s = part ? &pair->quiet : &pair->all;
+        s->rms += rms, s->rms_last = rms, s->centre_last = centre, s->compared++;
+        s->nudged += away, s->nudged_last = away;
+    }
+}
+
+/// What the steps of all runs came to.
+static void sum_up(Pair *pair, const Course *course, double largest)
+{
+    for (int k = 0; k < course->steps; ++k) {
+        count_step(&pair->all, course, &pair->step[k]);
+        if (k >= course->quiet_from && k < course->quiet_to) count_step(&pair->quiet, course, &pair->step[k]);
+    }
+    for (int part = 0; part < 2; ++part) {
+        Sums *s = part ? &pair->quiet : &pair->all;
+        if (pair->rival < 1.0) // the faster one counts
+            s->full_ms *= pair->rival, s->moving_full_ms *= pair->rival, s->awake_full_ms *= pair->rival;
+        s->rms *= s->compared ? 100.0 / largest / s->compared : 0.0;
+        s->nudged *= s->compared ? 100.0 / largest / s->compared : 0.0;
+        s->rms_last *= 100.0 / largest, s->centre_last *= 100.0 / largest, s->nudged_last *= 100.0 / largest;
+    }
+}
+
+/// The course once. The first time the other solver is timed and runs are compared as well.
+static bool run_once(PliBench *b, const Course *course, Pair *pair, int repeat, double *largest)
 {
     PliError err = { 0 };
     Run run[4]; // full by a factor, the same by iterations, adaptive, full and nudged
@@ -233,7 +298,8 @@ static bool run_pair(PliBench *b, const Course *course, Pair *pair)
         { { "@Body/model.adapt", "0" }, { "@Body/model.linearSolver", "ldl" } },
     };
     const PliHost host = pli_host_default();
-    const int runs = course->collides ? 4 : 3;
+    const bool first = repeat == 0;
+    const int runs = course->collides && first ? 4 : 3;
     int open = 0;
     while (open < runs && run_open(&run[open], course, set[open], 2, &err)) ++open;
     if (open < runs) pli_bench_broken(b, "%s", err.text);
@@ -244,58 +310,59 @@ static bool run_pair(PliBench *b, const Course *course, Pair *pair)
         run[0].size = size_of(rest, run[0].points);
     }
     if (open == 4) nudge(&run[3]);
-    double factor = 0.0, iterations = 0.0, largest = 0.0;
+    double factor = 0.0, iterations = 0.0, moving[2] = { 0.0, 0.0 }, ms[2] = { 0.0, 0.0 };
     bool ok = open == runs && rest;
     for (int k = 0; k < course->steps && ok; ++k) {
-        pli_progress(k, course->steps, course->name);
-        const bool rival = k % (course->steps / RIVAL_STEPS) == course->steps / RIVAL_STEPS / 8;
+        pli_progress(repeat * course->steps + k, REPEATS * course->steps, course->name);
+        const bool rival = first && k % (course->steps / RIVAL_STEPS) == course->steps / RIVAL_STEPS / 8;
         const double other = step_or_script(&run[1], &run[0], k, rival);
-        const double start = pli_cpu_ms();
-        ok = run_step(&run[0], k);
-        const double middle = pli_cpu_ms();
-        if (rival) factor += middle - start, iterations += other;
-        ok = ok && run_step(&run[2], k);
-        const double end = pli_cpu_ms();
-        const bool quiet = k >= course->quiet_from && k < course->quiet_to, asleep = is_asleep(&run[0]);
-        count_step(&pair->all, &run[2], middle - start, end - middle, asleep);
-        if (quiet) count_step(&pair->quiet, &run[2], middle - start, end - middle, asleep);
-        if (runs == 4) ok = ok && run_step(&run[3], k);
-        if (k % 5 != 4) continue;
-        double centre, ignored;
-        const double rms = difference(&run[0], &run[2], rest, &largest, &centre),
-                     nudged = runs == 4 ? difference(&run[0], &run[3], rest, &largest, &ignored) : 0.0;
-        for (int part = 0; part < (quiet ? 2 : 1); ++part) {
-            Sums *s = part ? &pair->quiet : &pair->all;
-            s->rms += rms, s->rms_last = rms, s->centre_last = centre, s->compared++;
-            s->nudged += nudged, s->nudged_last = nudged;
+        for (int n = 0; n < 2 && ok; ++n) { // in turns
+            const int which = (n + repeat) % 2;
+            ok = time_step(&run[2 * which], k, &ms[which]);
         }
+        if (rival) factor += ms[0], iterations += other;
+        keep_least(&pair->step[k], &run[0], &run[2], ms[0], ms[1], first);
+        if (pair->step[k].active > course->least) moving[0] += ms[0], moving[1] += ms[1];
+        if (runs == 4) ok = ok && run_step(&run[3], k);
+        if (first && k % 5 == 4)
+            compare_runs(pair, run, rest, k >= course->quiet_from && k < course->quiet_to, runs == 4, largest);
     }
     if (open == runs && !ok) pli_bench_broken(b, "a step was not finite");
-    pair->rival = factor > 0.0 ? iterations / factor : INFINITY;
-    for (int part = 0; part < 2 && ok; ++part) {
-        Sums *s = part ? &pair->quiet : &pair->all;
-        if (pair->rival < 1.0) // the faster one counts
-            s->full_ms *= pair->rival, s->moving_full_ms *= pair->rival, s->awake_full_ms *= pair->rival;
-        s->rms *= s->compared ? 100.0 / largest / s->compared : 0.0;
-        s->nudged *= s->compared ? 100.0 / largest / s->compared : 0.0;
-        s->rms_last *= 100.0 / largest, s->centre_last *= 100.0 / largest, s->nudged_last *= 100.0 / largest;
-    }
-    if (ok) pair->frames = pli_frames_count(run[0].at.body), pair->samples = pli_frames_info(run[0].at.body).samples;
+    if (first) pair->rival = factor > 0.0 ? iterations / factor : INFINITY;
+    if (first && ok)
+        pair->frames = pli_frames_count(run[0].at.body), pair->samples = pli_frames_info(run[0].at.body).samples;
+    const double speedup = moving[0] / moving[1] * pli_min(1.0, pair->rival);
+    pair->least_moving = first ? speedup : pli_min(pair->least_moving, speedup);
+    pair->most_moving = first ? speedup : pli_max(pair->most_moving, speedup);
     while (open > 0) run_close(&run[--open]);
     PLI_FREE(&host, rest, coordinates);
-    pair->done = ok;
     return ok;
+}
+
+static bool run_pair(PliBench *b, const Course *course, Pair *pair)
+{
+    double largest = 0.0;
+    for (int repeat = 0; repeat < REPEATS; ++repeat)
+        if (!run_once(b, course, pair, repeat, &largest)) return false;
+    sum_up(pair, course, largest);
+    pair->done = true;
+    return true;
 }
 
 static void pair(PliBench *b, const Course *course, bool rest_only)
 {
-    static Pair of_stack; // two cases look at the same run
-    Pair own = { 0 }, *p = course == &stack ? &of_stack : &own;
+    static Pair of_stack, own; // two cases look at the same run
+    Pair *p = course == &stack ? &of_stack : &own;
+    own = (Pair){ 0 };
     if (!p->done && !run_pair(b, course, p)) return;
     const Sums *s = rest_only ? &p->quiet : &p->all;
     pli_bench_report(b, "speedup", s->full_ms / s->adaptive_ms, "");
     if (s->rest < s->counted)
         pli_bench_report(b, "moving_speedup", s->moving_full_ms / s->moving_adaptive_ms, "steps not at rest");
+    if (!rest_only && s->rest < s->counted) {
+        pli_bench_report(b, "moving_least", p->least_moving, "the same of single runs, the lowest");
+        pli_bench_report(b, "moving_most", p->most_moving, "and the highest");
+    }
     pli_bench_report(b, "over_sleeping", s->awake_full_ms / s->adaptive_ms, "full model with a sleep test");
     pli_bench_report(b, "rms_mean", s->rms, "% of the largest displacement");
     pli_bench_report(b, "rms_end", s->rms_last, "% of the largest displacement");
