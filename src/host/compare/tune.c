@@ -20,7 +20,8 @@ typedef struct Search {
     PliTuned *out;
     double seen[REMEMBERED][PLI_KNOBS]; ///< what was tried, and what came of it
     PliScore score[REMEMBERED];
-    double begun; ///< ms, wall time
+    double begun;  ///< ms, wall time
+    PliHost quiet; ///< what is said while a body is made is said in the first try, not in all
     PliError *err;
     PliStatus status;
 } Search;
@@ -235,6 +236,8 @@ static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
     }
 }
 
+static void be_quiet(PliLogLevel level, const char *text, void *user) { (void)level, (void)text, (void)user; }
+
 PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef *tune, PliTuned *out, PliError *err)
 {
     static Search s; // what is remembered is large
@@ -249,6 +252,7 @@ PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef
     double best[PLI_KNOBS] = { 0 };
     for (int k = 0; k < out->knob_count; ++k) best[k] = out->knob[k].start;
     out->before = out->after = try_it(&s, best);
+    s.quiet = *host, s.quiet.log = be_quiet, s.host = &s.quiet;
     if (s.status == PLI_OK && out->knob_count > 0) search(&s, best, &out->after);
     for (int k = 0; k < out->knob_count; ++k) out->knob[k].value = best[k];
     out->reached = within(tune, &out->after, 1.0);
