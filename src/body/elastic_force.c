@@ -262,6 +262,13 @@ static double rates_cost(const PliElasticForce *e, PliIndex points)
     return work / (point + e->element_count);
 }
 
+double pli_elastic_force_work(const PliElasticForce *e)
+{
+    double work = 0.0;
+    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
+    return work;
+}
+
 static void order_by_rate(PliElasticForce *e, const PliCut *cut)
 {
     PliIndex next[RATES + 1];

@@ -92,6 +92,7 @@ typedef struct PliSchemeInfo {
     PliAttributeGroup attributes; ///< what the scheme adds to PliBodyDef: fields, files, links, lists, outputs
     PliMeshNeed mesh;
     bool adaptive;       ///< false: it has no criterion, and its attributes are refused
+    bool accurate;       ///< it follows an accuracy by itself; otherwise one asks for tetrahedra to fall back on
     const char *refuses; ///< attributes of PliBodyDef that mean nothing to it, separated by blanks, or NULL
     PliBody *(*create)(const PliHost *host, const void *def, const PliInputs *in, PliError *err);
     /// NULL: pli_body_retune. `def` is whole; only fields of `running` rows differ from those the body was made with.
