@@ -226,7 +226,9 @@ typedef struct PliSchemeStatic {
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     // capacities of whatever a cut may hold
     PliIndex active_capacity, slave_capacity;
-    size_t slave_entry_capacity, mass_entry_capacity;
+    size_t slave_entry_capacity;
+    size_t
+        mass_entry_capacity; ///< 0: the mass of a cut, if it has one, stays where it is until the next, and is not copied
 
     // default forces
     const PliIndex *tets;       ///< of all levels, in dof numbers

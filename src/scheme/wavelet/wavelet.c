@@ -205,7 +205,6 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .slave_entry_capacity = s->slave_entry_capacity,
         .sample_capacity = s->sample_capacity,
         .sample_entry_capacity = s->sample_entry_capacity,
-        .mass_entry_capacity = s->mass_capacity,
         .mass = s->total_mass,
         .surface_points = s->surface,
         .surface_point_count = s->surface_count,
