@@ -360,9 +360,24 @@ static PliPrepared prepare(void *self, const PliStepMatrix *a)
 }
 
 // A step with this stiffness instead of the true one swings, from step to step and with growing size, in directions in which the body is
-// stiffer by more than all that the matrix has there, mass included. So what swings is looked at, the second differences of three
+// stiffer by more than all that the matrix has there, mass and tethers included. So what swings is looked at, the second differences of three
 // steps, and what the true forces do along them. (By the change of forces itself, a body that merely bends would look as bad.)
-static const double MOST_STIFFER = 0.6, LESS_STIFFER = 0.3;
+static const double MOST_STIFFER = 1.0, LESS_STIFFER = 0.7;
+
+/// What tethers of the last step add to the matrix along a motion.
+static double along_tethers(const PliStepMatrix *a, const double *p)
+{
+    double sum = 0.0;
+    for (PliIndex j = 0; j < a->tether_count; ++j) {
+        const double *q = a->tether_matrix + 6 * (size_t)j;
+        double u[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
+            v3_madd(u, a->tether_weight[e], p + 3 * (size_t)a->tether_column[e]);
+        sum += q[0] * u[0] * u[0] + q[1] * u[1] * u[1] + q[2] * u[2] * u[2] +
+               2.0 * (q[3] * u[1] * u[2] + q[4] * u[0] * u[2] + q[5] * u[0] * u[1]);
+    }
+    return sum;
+}
 
 static void watch(void *self, const PliStepMatrix *a, const double *f)
 {
@@ -393,6 +408,7 @@ static void watch(void *self, const PliStepMatrix *a, const double *f)
     for (size_t i = 0; i < k->count; ++i)
         for (PliIndex e = a->mass_first[i]; e < a->mass_first[i + 1]; ++e)
             inertia += a->mass_value[e] * v3_dot(q + 3 * i, q + 3 * (size_t)a->mass_column[e]);
+    inertia += along_tethers(a, q);
     const double g = -a->stiffness_factor, most = k->stands_in ? MOST_STIFFER : LESS_STIFFER;
     if (inertia + g * own <= 1e-22 * least) return; // rounding
     k->stands_in = g * (truly - own) <= most * (inertia + g * own);
