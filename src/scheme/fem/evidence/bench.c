@@ -42,12 +42,13 @@ static void close_body(Hanging *h)
     h->body = NULL, h->state = (PliState){ 0 };
 }
 
-static bool open_body(Hanging *h, double young, PliLinearSolver solver, double tolerance, PliError *err)
+static bool open_body(Hanging *h, PliIntegrator integrator, double young, PliLinearSolver solver, double tolerance,
+                      PliError *err)
 {
     PliFemDef def = pli_fem_default();
     def.mesh = h->mesh;
     def.base.material = (PliMaterial){ PLI_COROT, young, 0.4, 1050.0, 0.0 };
-    def.base.integrator = PLI_IMPLICIT;
+    def.base.integrator = integrator;
     def.base.linear_solver = solver;
     def.base.cg_iterations = 5000, def.base.cg_tolerance = tolerance;
     h->body = pli_fem_create(&h->host, &def, err);
@@ -141,7 +142,7 @@ static void run_implicit(PliBench *b)
                 char which[48];
                 snprintf(which, sizeof which, "%s_%u_%s", solvers[s].name, (unsigned)h.mesh->point_count,
                          y ? "stiff" : "soft");
-                if (open_body(&h, young[y], solvers[s].solver, 1e-4, &err) && measure(&h, STEPS, &cost))
+                if (open_body(&h, PLI_IMPLICIT, young[y], solvers[s].solver, 1e-4, &err) && measure(&h, STEPS, &cost))
                     report(b, which, &cost);
                 else
                     pli_bench_broken(b, "%s: %s", which, err.text[0] ? err.text : "a step was not done");
@@ -168,7 +169,7 @@ static void run_growth(PliBench *b)
         h.mesh = pli_mesh_box(&h.host, &box, &err);
         for (int y = 0; h.mesh && y < 2; ++y) {
             Cost cost;
-            if (!open_body(&h, young[y], PLI_SOLVE_MULTIGRID, 1e-4, &err) || !measure(&h, 3, &cost)) {
+            if (!open_body(&h, PLI_IMPLICIT, young[y], PLI_SOLVE_MULTIGRID, 1e-4, &err) || !measure(&h, 3, &cost)) {
                 pli_bench_broken(b, "%s", err.text[0] ? err.text : "a step was not done");
             } else {
                 char metric[64];
@@ -307,7 +308,7 @@ static void report_setup(PliBench *b, const char *name, const char *kind, double
 /// Where the same mesh is after those steps, linear systems solved to 1e-10.
 static bool find_wanted(Hanging *h, double young, int steps, double *wanted, PliError *err)
 {
-    bool ok = open_body(h, young, PLI_SOLVE_MULTIGRID, 1e-10, err);
+    bool ok = open_body(h, PLI_IMPLICIT, young, PLI_SOLVE_MULTIGRID, 1e-10, err);
     for (int k = 0; k < WARM + steps && ok; ++k) ok = pli_body_step(h->body, &h->state, dt).finite;
     if (ok) memcpy(wanted, h->state.x, 3 * h->count * sizeof *wanted);
     close_body(h);
@@ -363,7 +364,68 @@ static void run_sofa_small(PliBench *b) { run_sofa(b, "meshes/liver_1.msh"); }
 static void run_sofa_middle(PliBench *b) { run_sofa(b, "meshes/liver_2.msh"); }
 static void run_sofa_large(PliBench *b) { run_sofa(b, "meshes/liver_3.msh"); }
 
+// ---- memory ----------------------------------------------------------------------------------------------------------------------
+
+typedef struct Counter {
+    PliHost host;
+    size_t now, most; ///< bytes
+} Counter;
+
+static void *count_alloc(size_t bytes, size_t align, void *user)
+{
+    Counter *c = user;
+    void *block = c->host.alloc(bytes, align, c->host.user);
+    if (block) c->now += bytes;
+    if (c->now > c->most) c->most = c->now;
+    return block;
+}
+
+static void count_release(void *block, size_t bytes, void *user)
+{
+    Counter *c = user;
+    if (block) c->now -= bytes;
+    c->host.release(block, bytes, c->host.user);
+}
+
+/// Everything a body of the finest liver holds, its copy of the mesh, skin and solver included, after some steps; the host's own arrays apart.
+static void run_memory(PliBench *b)
+{
+    static const struct {
+        const char *name;
+        PliIntegrator integrator;
+        PliLinearSolver solver;
+    } row[] = { { "symplectic", PLI_SYMPLECTIC, PLI_SOLVE_CG },
+                { "cg", PLI_IMPLICIT, PLI_SOLVE_CG },
+                { "incomplete", PLI_IMPLICIT, PLI_SOLVE_INCOMPLETE },
+                { "multigrid", PLI_IMPLICIT, PLI_SOLVE_MULTIGRID },
+                { "ldl", PLI_IMPLICIT, PLI_SOLVE_LDL } };
+    PliError err = { PLI_OK, "" };
+    for (size_t k = 0; k < sizeof row / sizeof *row; ++k) {
+        Counter counter = { .host = pli_host_default() };
+        Hanging h = { .host = counter.host };
+        h.mesh = pli_asset_mesh(&h.host, "meshes/liver_3.msh", &err);
+        h.host.alloc = count_alloc, h.host.release = count_release, h.host.user = &counter;
+        bool good = h.mesh && open_body(&h, row[k].integrator, 4e3, row[k].solver, 1e-4, &err);
+        for (int step = 0; good && step < 2; ++step) good = pli_body_step(h.body, &h.state, dt).finite;
+        if (good) {
+            char metric[64];
+            const double tets = h.mesh->tet_count, own = 6.0 * (double)h.count * sizeof(double);
+            snprintf(metric, sizeof metric, "bytes_per_tet_%s", row[k].name);
+            pli_bench_report(b, metric, ((double)counter.now - own) / tets, "B");
+            snprintf(metric, sizeof metric, "most_per_tet_%s", row[k].name);
+            pli_bench_report(b, metric, (double)counter.most / tets, "B");
+        } else {
+            pli_bench_broken(b, "%s: %s", row[k].name, err.text[0] ? err.text : "a step was not done");
+        }
+        close_body(&h);
+        h.host = counter.host;
+        pli_mesh_destroy(h.mesh);
+    }
+}
+
 const PliBenchCase pli_bench_fem_cases[] = {
+    { "memory.liver",
+      "what a body of the liver of 13,086 nodes holds per tetrahedron, explicit and per implicit solver", run_memory },
     { "implicit.fem",
       "implicit steps of a hanging liver to 1e-4, 705, 3,515 and 13,086 nodes, 4 and 400 kPa, per solver",
       run_implicit },
