@@ -109,6 +109,9 @@ typedef struct PliForceOps {
     int (*rate_count)(void *self);
     void (*add_force_at_rate)(void *self, int rate, const double *x, const double *v, double *f);
 
+    /// Of PliSchemeStatic.tangent: it describes well enough how forces change, and the coming step is linearised with it.
+    bool (*stands_in)(void *self);
+
     // ---- what hosts look at; NULL: nothing to tell ---------------------------------------------------------------------------
     PliIndex (*element_count)(void *self);
     /// Elements that are inside out or not a number, and the first of them.
@@ -186,6 +189,9 @@ typedef struct PliLinearOps {
     void (*apply)(void *self, const PliStepMatrix *a, const double *p, double *y);
     /// Eight at once, in place: x and work have shape [3 count, 8]. NULL: one after the other.
     void (*solve_eight)(void *self, const PliStepMatrix *a, double *x, double *work);
+    /// Internal forces f on active points at a->x, when a step begins: a method whose stiffness stands in for the true one judges itself
+    /// by how they changed. NULL: it does not.
+    void (*watch)(void *self, const PliStepMatrix *a, const double *f);
     void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL
     bool
         notices; ///< an indefinite A is noticed (also by CG): the exact K, which follows the motion better, is tried first
@@ -219,7 +225,9 @@ typedef struct PliSchemeStatic {
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     // capacities of whatever a cut may hold
     PliIndex active_capacity, slave_capacity;
-    size_t slave_entry_capacity, mass_entry_capacity;
+    size_t slave_entry_capacity;
+    size_t
+        mass_entry_capacity; ///< 0: the mass of a cut, if it has one, stays where it is until the next, and is not copied
 
     // default forces
     const PliIndex *tets;       ///< of all levels, in dof numbers
@@ -231,6 +239,10 @@ typedef struct PliSchemeStatic {
     // or the scheme's own, of which `force_self` stays the scheme's
     const PliForceOps *force;
     void *force_self;
+    /// Or default forces, with a stiffness of the scheme's own in implicit steps (its linearize, add_dforce and blocks, on active
+    /// points): one that is known beforehand and factored once, taken while its `stands_in` says so. NULL: the true one.
+    const PliForceOps *tangent;
+    void *tangent_self;
     const PliLinearMethod *methods; ///< solvers of the scheme's own, best first
     int method_count;
 

@@ -155,6 +155,8 @@ const Row rows[] = {
     { "wavelet", "detailLevels", "0", ACTS, "" },
     { "wavelet", "basis", "trilinear", ACTS, "" },
     { "wavelet", "elasticity", "nonlinear", ACTS, "" },
+    { "wavelet", "tangent", "rest", ACTS, "elasticity='nonlinear'" },
+    { "wavelet", "tangent", "rest", REFUSED, "elasticity nonlinear only" },
     { "wavelet", "transition", "plain", ACTS, "" },
     { "wavelet", "fade", "0.2", ACTS, "" },
     { "wavelet", "memory", "0.01", ACTS, "" },

@@ -189,65 +189,6 @@ static void run_growth(PliBench *b)
         pli_bench_report(b, y ? "growth_stiff" : "growth", iterations[y][SIZES - 1] / iterations[y][0], "");
 }
 
-// ---- memory ----------------------------------------------------------------------------------------------------------------------
-
-typedef struct Counter {
-    PliHost host;
-    size_t now, most; ///< bytes
-} Counter;
-
-static void *count_alloc(size_t bytes, size_t align, void *user)
-{
-    Counter *c = user;
-    void *block = c->host.alloc(bytes, align, c->host.user);
-    if (block) c->now += bytes;
-    if (c->now > c->most) c->most = c->now;
-    return block;
-}
-
-static void count_release(void *block, size_t bytes, void *user)
-{
-    Counter *c = user;
-    if (block) c->now -= bytes;
-    c->host.release(block, bytes, c->host.user);
-}
-
-/// Everything a body of the finest liver holds, its copy of the mesh, skin and solver included, after some steps; the host's own arrays apart.
-static void run_memory(PliBench *b)
-{
-    static const struct {
-        const char *name;
-        PliIntegrator integrator;
-        PliLinearSolver solver;
-    } row[] = { { "symplectic", PLI_SYMPLECTIC, PLI_SOLVE_CG },
-                { "cg", PLI_IMPLICIT, PLI_SOLVE_CG },
-                { "incomplete", PLI_IMPLICIT, PLI_SOLVE_INCOMPLETE },
-                { "multigrid", PLI_IMPLICIT, PLI_SOLVE_MULTIGRID },
-                { "ldl", PLI_IMPLICIT, PLI_SOLVE_LDL } };
-    PliError err = { PLI_OK, "" };
-    for (size_t k = 0; k < sizeof row / sizeof *row; ++k) {
-        Counter counter = { .host = pli_host_default() };
-        Hanging h = { .host = counter.host };
-        h.mesh = pli_asset_mesh(&h.host, "meshes/liver_3.msh", &err);
-        h.host.alloc = count_alloc, h.host.release = count_release, h.host.user = &counter;
-        bool good = h.mesh && open_body(&h, row[k].integrator, 4e3, row[k].solver, 1e-4, &err);
-        for (int step = 0; good && step < 2; ++step) good = pli_body_step(h.body, &h.state, dt).finite;
-        if (good) {
-            char metric[64];
-            const double tets = h.mesh->tet_count, own = 6.0 * (double)h.count * sizeof(double);
-            snprintf(metric, sizeof metric, "bytes_per_tet_%s", row[k].name);
-            pli_bench_report(b, metric, ((double)counter.now - own) / tets, "B");
-            snprintf(metric, sizeof metric, "most_per_tet_%s", row[k].name);
-            pli_bench_report(b, metric, (double)counter.most / tets, "B");
-        } else {
-            pli_bench_broken(b, "%s: %s", row[k].name, err.text[0] ? err.text : "a step was not done");
-        }
-        close_body(&h);
-        h.host = counter.host;
-        pli_mesh_destroy(h.mesh);
-    }
-}
-
 // ---- against SOFA ----------------------------------------------------------------------------------------------------------
 
 /// A stock set-up: a force field and what solves. %1$g: Young's modulus, %2$g and %3$g: Lame's constants mu and lambda.
@@ -422,6 +363,65 @@ static void run_sofa(PliBench *b, const char *asset)
 static void run_sofa_small(PliBench *b) { run_sofa(b, "meshes/liver_1.msh"); }
 static void run_sofa_middle(PliBench *b) { run_sofa(b, "meshes/liver_2.msh"); }
 static void run_sofa_large(PliBench *b) { run_sofa(b, "meshes/liver_3.msh"); }
+
+// ---- memory ----------------------------------------------------------------------------------------------------------------------
+
+typedef struct Counter {
+    PliHost host;
+    size_t now, most; ///< bytes
+} Counter;
+
+static void *count_alloc(size_t bytes, size_t align, void *user)
+{
+    Counter *c = user;
+    void *block = c->host.alloc(bytes, align, c->host.user);
+    if (block) c->now += bytes;
+    if (c->now > c->most) c->most = c->now;
+    return block;
+}
+
+static void count_release(void *block, size_t bytes, void *user)
+{
+    Counter *c = user;
+    if (block) c->now -= bytes;
+    c->host.release(block, bytes, c->host.user);
+}
+
+/// Everything a body of the finest liver holds, its copy of the mesh, skin and solver included, after some steps; the host's own arrays apart.
+static void run_memory(PliBench *b)
+{
+    static const struct {
+        const char *name;
+        PliIntegrator integrator;
+        PliLinearSolver solver;
+    } row[] = { { "symplectic", PLI_SYMPLECTIC, PLI_SOLVE_CG },
+                { "cg", PLI_IMPLICIT, PLI_SOLVE_CG },
+                { "incomplete", PLI_IMPLICIT, PLI_SOLVE_INCOMPLETE },
+                { "multigrid", PLI_IMPLICIT, PLI_SOLVE_MULTIGRID },
+                { "ldl", PLI_IMPLICIT, PLI_SOLVE_LDL } };
+    PliError err = { PLI_OK, "" };
+    for (size_t k = 0; k < sizeof row / sizeof *row; ++k) {
+        Counter counter = { .host = pli_host_default() };
+        Hanging h = { .host = counter.host };
+        h.mesh = pli_asset_mesh(&h.host, "meshes/liver_3.msh", &err);
+        h.host.alloc = count_alloc, h.host.release = count_release, h.host.user = &counter;
+        bool good = h.mesh && open_body(&h, row[k].integrator, 4e3, row[k].solver, 1e-4, &err);
+        for (int step = 0; good && step < 2; ++step) good = pli_body_step(h.body, &h.state, dt).finite;
+        if (good) {
+            char metric[64];
+            const double tets = h.mesh->tet_count, own = 6.0 * (double)h.count * sizeof(double);
+            snprintf(metric, sizeof metric, "bytes_per_tet_%s", row[k].name);
+            pli_bench_report(b, metric, ((double)counter.now - own) / tets, "B");
+            snprintf(metric, sizeof metric, "most_per_tet_%s", row[k].name);
+            pli_bench_report(b, metric, (double)counter.most / tets, "B");
+        } else {
+            pli_bench_broken(b, "%s: %s", row[k].name, err.text[0] ? err.text : "a step was not done");
+        }
+        close_body(&h);
+        h.host = counter.host;
+        pli_mesh_destroy(h.mesh);
+    }
+}
 
 const PliBenchCase pli_bench_fem_cases[] = {
     { "memory.liver",
