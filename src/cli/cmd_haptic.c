@@ -388,7 +388,7 @@ int pli_cmd_haptic(int argc, char **argv)
     if (!pli_options_read(&line, argc, argv, &code)) return code;
     if (o.list) return print_devices();
     if (o.scenes.count == 0) return pli_options_refuse(&line, "it needs a scene");
-    code = pli_cli_find_file("haptic", o.scene[0]);
+    code = pli_cli_find_scene("haptic", o.scene[0]);
     if (code == PLI_EXIT_OK) code = pli_scene_options_apply(so, &line);
     if (code == PLI_EXIT_OK) code = feel_scene(&o);
     pli_scene_options_end(so);

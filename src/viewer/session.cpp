@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <pliant/registry.h>
+#include <pliant/scheme.h>
 #include <pliant/stages.h>
 
 #include "host/graph/simulation.h"
@@ -367,9 +368,13 @@ static void copyDofs(const PliSceneBody &b, const PliIndex *dof, PliIndex count,
 static void copyOverlays(const PliSceneBody &b, BodyShot &s)
 {
     const PliSchemeInfo *scheme = pli_scheme_of(b.body);
-    for (int k = 0; scheme && k < scheme->overlay_count; ++k) {
-        std::vector<PliLine> lines(scheme->overlays[k].lines(b.body, b.x, nullptr, 0));
-        scheme->overlays[k].lines(b.body, b.x, lines.data(), PliIndex(lines.size()));
+    PliIndex shift;
+    bool acts; // what sleeps is not drawn
+    const PliBody *own = pli_body_own_form(b.body, &shift, &acts);
+    const double *x = b.x + 3 * size_t(shift);
+    for (int k = 0; scheme && acts && k < scheme->overlay_count; ++k) {
+        std::vector<PliLine> lines(scheme->overlays[k].lines(own, x, nullptr, 0));
+        scheme->overlays[k].lines(own, x, lines.data(), PliIndex(lines.size()));
         std::vector<float> &out = s.overlays[scheme->overlays[k].name];
         for (const PliLine &l : lines)
             for (const double *p : { l.from, l.to })
