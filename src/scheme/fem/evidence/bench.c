@@ -308,7 +308,7 @@ static void report_setup(PliBench *b, const char *name, const char *kind, double
 /// Where the same mesh is after those steps, linear systems solved to 1e-10.
 static bool find_wanted(Hanging *h, double young, int steps, double *wanted, PliError *err)
 {
-    bool ok = open_body(h, young, PLI_SOLVE_MULTIGRID, 1e-10, err);
+    bool ok = open_body(h, PLI_IMPLICIT, young, PLI_SOLVE_MULTIGRID, 1e-10, err);
     for (int k = 0; k < WARM + steps && ok; ++k) ok = pli_body_step(h->body, &h->state, dt).finite;
     if (ok) memcpy(wanted, h->state.x, 3 * h->count * sizeof *wanted);
     close_body(h);
@@ -363,7 +363,6 @@ static void run_sofa(PliBench *b, const char *asset)
 static void run_sofa_small(PliBench *b) { run_sofa(b, "meshes/liver_1.msh"); }
 static void run_sofa_middle(PliBench *b) { run_sofa(b, "meshes/liver_2.msh"); }
 static void run_sofa_large(PliBench *b) { run_sofa(b, "meshes/liver_3.msh"); }
-
 
 // ---- memory ----------------------------------------------------------------------------------------------------------------------
 
