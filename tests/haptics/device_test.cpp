@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -402,6 +403,40 @@ TEST_F(OpenHaptics, ThreadsOfDriverAndSimulation)
     pli_loop_stop(loop.get());
     EXPECT_GT(o.tick, 20u);
     EXPECT_GT(o.force[1], 0.0);
+}
+
+TEST(Loop, ThreadsThatTickInTurnNeverOverlap)
+{
+    struct Law {
+        std::atomic<bool> inside{ false };
+        int ticks = 0, overlaps = 0; // plain: ThreadSanitizer sees turns that are not handed over
+        double seconds = 0.0;
+    } law;
+    PliError err{};
+    const Device d = open_device("dummy", &err);
+    const auto fn = [](const PliHapticSample *, double dt, double force[3], void *user) {
+        Law *l = static_cast<Law *>(user);
+        if (l->inside.exchange(true)) l->overlaps++;
+        force[0] = force[1] = force[2] = 0.0;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+        while (std::chrono::steady_clock::now() < until) {} // long enough for the other thread to wake in it
+        l->ticks++;
+        l->seconds += dt;
+        l->inside = false;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    const Loop loop(pli_loop_start_with(&host, d.get(), fn, &law, 1000.0, &err));
+    ASSERT_TRUE(loop) << err.text;
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    pli_loop_stop(loop.get());
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_EQ(law.overlaps, 0);
+    EXPECT_GT(law.ticks, 20);
+    EXPECT_LE(law.ticks, 1000.0 * took + 1.0); // one a period, whoever makes it
+    EXPECT_LE(law.seconds, took + 0.01);
+    const PliLoopStats stats = pli_loop_stats(loop.get());
+    EXPECT_EQ(stats.threads, std::thread::hardware_concurrency() > 1 ? 2 : 1);
+    EXPECT_GE(stats.priority, 0);
 }
 
 TEST(Loop, ThreadsOfServoAndSimulation)

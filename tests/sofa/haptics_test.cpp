@@ -2,6 +2,7 @@
 // Hands in SOFA: the emulator on our contact and on SOFA's collision pipeline, and what is said when a device is missing.
 #include "scene.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -62,6 +63,29 @@ TEST(Haptics, AHandFeelsSofasContact)
     EXPECT_GT(hand->d_largestForce.getValue(), 0.1);
     EXPECT_LT(hand->d_largestForce.getValue(), 2.);
     EXPECT_GE(feedback->d_energy.getValue(), -1e-4);
+    EXPECT_TRUE(messages.errors.empty()) << messages.all();
+}
+
+TEST(Haptics, SofasOwnForceFeedbackFeelsOurContact)
+{
+    Messages messages;
+    Scene s(file("sofa_lcp.scn"), 0);
+    auto* const hand = s.get<pliant::HapticLoopEmulator>("Hand/hand");
+    ASSERT_TRUE(hand);
+    sofa::type::Vec3 last;
+    double change = 0., most = 0.;
+    for (int i = 0; i < 300; ++i) // pressed and let go twice, 0.2 mm a step
+    {
+        s.steps(1);
+        const sofa::type::Vec3 now = hand->d_inputForceFeedback.getValue();
+        change = std::max(change, double((now - last).norm()));
+        most = std::max(most, double(now.norm()));
+        last = now;
+    }
+    EXPECT_GT(most, 5.);
+    EXPECT_LT(most, 12.);
+    EXPECT_LT(change, 0.6); // the hand's own way asks for 0.3
+    EXPECT_EQ(last.norm(), 0.);
     EXPECT_TRUE(messages.errors.empty()) << messages.all();
 }
 
