@@ -46,13 +46,15 @@ static bool ends_with(const char *path, const char *ending)
     return length > n && strcasecmp(path + length - n, ending) == 0;
 }
 
+static bool is_python(const char *path) { return ends_with(path, ".py") || ends_with(path, ".pyscn"); }
+
 static const char python_hint[] =
     "is a Python scene, which SOFA runs with SofaPython3; this host reads XML scenes (.scn)";
 
 const char *pli_cli_scene_hint(const char *path)
 {
     static const char *const meshes[] = { ".obj", ".stl", ".ply", ".off", ".msh", ".vtk", ".vtu", ".vtp", ".mesh" };
-    if (ends_with(path, ".py")) return python_hint;
+    if (is_python(path)) return python_hint;
     for (size_t k = 0; k < sizeof meshes / sizeof *meshes; ++k)
         if (ends_with(path, meshes[k]))
             return "is a mesh and no scene; `pliant new FILE --out FOLDER` makes scenes from a closed surface";
@@ -70,7 +72,7 @@ int pli_cli_find_file(const char *command, const char *path)
 {
     struct stat s;
     const bool there = stat(path, &s) == 0;
-    if (there && ends_with(path, ".py")) {
+    if (there && is_python(path)) {
         pli_cli_refuse(command, "%s %s", path, python_hint);
         return PLI_EXIT_UNSUPPORTED;
     }

@@ -324,11 +324,11 @@ static PliStatus check_fit(PliMade *made, int without, PliError *err)
     return PLI_OK;
 }
 
-/// Levels that do not fit are left out, one at a time, while two are left.
+/// Levels that do not fit are left out, one at a time; the finest is the body and stays.
 static PliStatus make_fit(PliMade *made, PliError *err)
 {
     PliStatus status = check_fit(made, PLI_MESHER_LEVELS, err);
-    while (status == PLI_BAD_MESH && made->levels > 2) {
+    while (status == PLI_BAD_MESH && made->levels > 1) {
         const PliError why = *err;
         int out = 0;
         for (; out < made->levels - 1; ++out)

@@ -195,8 +195,8 @@ TEST(Words, DistanceIsThatOfEdits)
 
 TEST(Prompt, EveryCommandPrintsItsHelpAndRefusesWhatItDoesNotKnow)
 {
-    for (const char *name :
-         { "run", "mesh", "new", "compare", "check", "list", "haptic", "verify", "bench", "completion", "man" }) {
+    for (const char *name : { "run", "mesh", "new", "compare", "tune", "sweep", "check", "list", "haptic", "verify",
+                              "bench", "completion", "man" }) {
         const std::string command = name;
         const Output help = shell(pliant + command + " --help");
         EXPECT_EQ(help.code, 0) << command;
@@ -218,7 +218,8 @@ TEST(Prompt, CompletionsAndManualAreThoseOfHelp)
 {
     const std::string bash = shell(pliant + "completion bash").text, zsh = shell(pliant + "completion zsh").text,
                       fish = shell(pliant + "completion fish").text, manual = shell(pliant + "man").text;
-    for (const char *name : { "run", "mesh", "new", "compare", "check", "list", "haptic", "verify", "bench" }) {
+    for (const char *name :
+         { "run", "mesh", "new", "compare", "tune", "sweep", "check", "list", "haptic", "verify", "bench" }) {
         std::istringstream help(shell(pliant + name + " --help").text);
         int found = 0;
         for (std::string line; std::getline(help, line);) {
