@@ -57,6 +57,10 @@ static const PliAttribute body_rows[] = {
     { "order", PLI_INT, .running = true, FIELD(PliBodyDef, order),
       .help = "implicit: 1, implicit Euler, or 2, which hardly damps slow motion and takes a second solve (held "
               "points: 1)" },
+    { "newton", PLI_INT, FIELD(PliBodyDef, newton),
+      .help = "implicit: most linearisations of a step, with a line search that keeps its energy from rising, until "
+              "tolerance "
+              "is reached; 1: one, without" },
     { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
       .help = "implicit: most CG or MINRES iterations" },
     { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
@@ -104,6 +108,13 @@ static const PliAttribute criterion_rows[] = {
       .help = "ms of CPU a step may take; 0: no governor" },
     { "accuracy", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.accuracy),
       .help = "percent of the largest displacement the shape may be off, RMS, instead of a threshold; 0: off" },
+    { "fallbackFilenames", PLI_FILES,
+      .help = "with accuracy: tetrahedral mesh files, coarse to fine, that the body is simulated on where its own form "
+              "is too far off or costs more" },
+    { "fallbackLevels", PLI_LINKS,
+      .help = "the same from loaders or topologies; without both, the tetrahedra of the body's own mesh" },
+    { "fallbackLaw", PLI_OPTION, .options = "same stvk corotational neohookean", FIELD(PliBodyDef, fallback_law),
+      .help = "material law of the fallback, for schemes that have not the one that is meant" },
     { "adapt", PLI_BOOL, .running = true, FIELD(PliBodyDef, adapt), .help = "0 freezes the resolution" },
 };
 const PliAttributeGroup pli_criterion_attributes = PLI_GROUP(criterion_rows);

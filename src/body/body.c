@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/timer.h"
 #include "base/vec.h"
+#include "body/forms.h"
 
 static void copy_definition(PliBody *b)
 {
@@ -17,6 +18,7 @@ static void copy_definition(PliBody *b)
     s->rayleigh_stiffness = b->def.rayleigh_stiffness;
     s->material_damping = b->def.material.damping;
     b->implicit.wish = b->def.linear_solver;
+    b->implicit.newton = b->def.newton;
     b->implicit.iterative = (PliIterative){ b->def.cg_iterations, b->def.cg_tolerance };
 }
 
@@ -101,6 +103,10 @@ fail:
 void pli_body_destroy(PliBody *b)
 {
     if (!b) return;
+    if (b->forms) {
+        pli_forms_destroy(b);
+        return;
+    }
     PliHost host = b->host;
     pli_contact_destroy(b->contact);
     pli_skin_destroy(b->skin);
@@ -119,15 +125,23 @@ const char *pli_body_scheme(const PliBody *b) { return b->ops->name; }
 bool pli_body_uses(const PliBody *b, const PliSchemeOps *ops) { return b->ops == ops; }
 PliIndex pli_body_dof_place(const PliBody *b, PliIndex dof)
 {
+    if (b->forms) return pli_forms_place(b, dof);
     return b->ops->place ? b->ops->place(b->self, dof) : dof;
 }
-bool pli_body_judges_forces(const PliBody *b) { return b->ops->judges_forces; }
+bool pli_body_judges_forces(const PliBody *b)
+{
+    return b->forms ? pli_body_judges_forces(b->forms->fallback) : b->ops->judges_forces;
+}
 const PliBodyDef *pli_body_def(const PliBody *b) { return &b->def; }
 PliIndex pli_body_dof_count(const PliBody *b) { return b->statics.dof_count; }
 const double *pli_body_rest(const PliBody *b) { return b->statics.rest; }
 int pli_body_level_count(const PliBody *b) { return b->statics.level_count; }
 const uint8_t *pli_body_dof_level(const PliBody *b) { return b->statics.dof_level; }
-PliActive pli_body_active(const PliBody *b) { return (PliActive){ b->live.dof, b->system.active_count, b->revision }; }
+PliActive pli_body_active(const PliBody *b)
+{
+    if (b->forms) return pli_forms_active(b);
+    return (PliActive){ b->live.dof, b->system.active_count, b->revision };
+}
 void *pli_body_self(PliBody *b) { return b->self; }
 uint64_t pli_body_revision(const PliBody *b) { return b->revision; }
 const uint8_t *pli_body_fixed(const PliBody *b) { return b->is_fixed; }
@@ -194,6 +208,7 @@ static void recut_afresh(PliBody *b)
 
 PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, PliError *err)
 {
+    if (b->forms) return pli_forms_set_fixed(b, dofs, count, err);
     for (PliIndex i = 0; i < count; ++i)
         if (dofs[i] >= b->statics.dof_count)
             return pli_refuse(err, PLI_BAD_ARGUMENT, "fixed coefficient %u does not exist, the body has %u", dofs[i],
@@ -214,17 +229,24 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
 
 void pli_body_set_gravity(PliBody *b, const double g[3])
 {
+    if (b->forms) {
+        pli_forms_set_gravity(b, g);
+        return;
+    }
     memcpy(b->def.gravity, g, sizeof b->def.gravity);
     memcpy(b->system.gravity, g, sizeof b->system.gravity);
 }
 
 PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
 {
+    if (b->forms) return pli_forms_retune(b, def, err);
     PliStatus status = pli_body_def_check(def, err);
     if (status == PLI_OK) status = pli_body_check_criterion(b->ops, &def->criterion, err);
     if (status != PLI_OK) return status;
     if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
+    if ((def->newton > 1) != (b->def.newton > 1))
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "newton cannot change between 1 and more while running");
     if (def->material.density != b->def.material.density)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
@@ -244,6 +266,10 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
 
 void pli_body_reset(PliBody *b, const PliState *s)
 {
+    if (b->forms) {
+        pli_forms_reset(b, s);
+        return;
+    }
     b->ops->reset(b->self);
     memset(&b->stats, 0, sizeof b->stats);
     b->caution = 1.0, b->system.last_drift = 0.0;
@@ -286,6 +312,7 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
 
 bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 {
+    if (b->forms) return pli_forms_adapt(b, s, dt);
     const bool changed = adapt_now(b, s, dt);
     b->external_ready = false; // the host may move things before it advances
     pli_body_points_keep(b, s);
@@ -316,6 +343,7 @@ static double longest_substep(const PliBody *b, const double *x)
 
 double pli_body_longest_substep(PliBody *b, const double *x)
 {
+    if (b->forms) return pli_body_longest_substep(b->forms->acting, PLI_ACTING(b, x));
     pli_live_gather(b, x, NULL);
     return longest_substep(b, b->live.x);
 }
@@ -370,10 +398,10 @@ static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
     PliSystem *sys = &b->system;
     b->state = s;
     sys->self = b;
-    sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL;
+    sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL, sys->unsettle = NULL;
     if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
-        sys->press = pli_body_press, sys->settle = pli_body_settle;
+        sys->press = pli_body_press, sys->settle = pli_body_settle, sys->unsettle = pli_body_unsettle;
     } else if (b->tool_count) {
         bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
@@ -457,6 +485,7 @@ static void take_stage(PliBody *b, PliStage *stage, PliStepInfo *info)
     const PliSolveCost *cost = &b->system.solve;
     info->cg_iterations += iterations;
     info->residual = fmax(info->residual, cost->residual);
+    info->linearizations = cost->linearizations;
     b->stats.linearize_ms += cost->linearize_ms, b->stats.prepare_ms += cost->prepare_ms;
     b->stats.iterate_ms += cost->iterate_ms, b->stats.linear_solver = b->implicit.chosen->ops->name;
     if (iterations < 0) fail_step(info, PLI_DIVERGED, judge_failed_solve(b, &info->bad_dof));
@@ -549,6 +578,7 @@ static void go_back(PliBody *b)
 
 PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
 {
+    if (b->forms) return pli_forms_step(b, s, dt);
     const double begin = pli_cpu_ms();
     PliStats *stats = &b->stats; // times are those of the last step until new ones are known: governors read them
     const uint64_t refined = stats->refined, coarsened = stats->coarsened;
@@ -622,9 +652,15 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
     return info;
 }
 
-PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, b->def.order); }
+PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
+{
+    return b->forms ? pli_forms_advance(b, s, dt, false) : advance(b, s, dt, b->def.order);
+}
 
-PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt) { return advance(b, s, dt, 1); }
+PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt)
+{
+    return b->forms ? pli_forms_advance(b, s, dt, true) : advance(b, s, dt, 1);
+}
 
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
 static PliImplicit *implicit_of(const PliBody *b) { return &((PliBody *)b)->implicit; }
@@ -637,6 +673,10 @@ static bool responds(const PliBody *b)
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
 {
+    if (b->forms) {
+        memset(dv + 3 * (size_t)b->forms->shift, 0, 3 * pli_forms_rest_count(b->forms) * sizeof *dv);
+        return pli_body_response(pli_forms_fallback(b), f, dt, dv);
+    }
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
     const bool implicit = b->def.integrator == PLI_IMPLICIT;
@@ -662,7 +702,10 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
 
 enum { LANES = 8 }; ///< right-hand sides of one pass over the factor
 
-size_t pli_body_compliance_work(const PliBody *b) { return 2 * LANES * 3 * (size_t)b->system.active_count; }
+size_t pli_body_compliance_work(const PliBody *b)
+{
+    return b->forms ? pli_body_compliance_work(pli_forms_fallback(b)) : 2 * LANES * 3 * (size_t)b->system.active_count;
+}
 
 // f += weight^T of a coefficient, or what f is there: a passive one acts on those it follows, and follows them.
 static void put_unit(const PliBody *b, PliRows w, PliIndex dof, size_t lane, size_t direction, double unit, double *f)
@@ -689,6 +732,7 @@ static double take_motion(const PliBody *b, PliRows w, PliIndex dof, size_t lane
 PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex count, double dt, double *c,
                               double *work)
 {
+    if (b->forms) return pli_body_compliance(pli_forms_fallback(b), dofs, count, dt, c, work);
     const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
     if (!responds(b)) return PLI_UNSUPPORTED;
     const PliRows w = b->ops->transfer(b->self);
@@ -709,6 +753,7 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
 
 PliStats pli_body_stats(const PliBody *b)
 {
+    if (b->forms) return pli_forms_stats(b);
     PliStats stats = b->stats;
     stats.bytes = b->bytes;
     stats.rates = b->system.rate_count;
@@ -718,6 +763,10 @@ PliStats pli_body_stats(const PliBody *b)
 
 uint64_t pli_body_hash(const PliBody *b, const PliState *s)
 {
+    if (b->forms) {
+        const PliState t = pli_forms_state(b, s);
+        return pli_body_hash(b->forms->acting, &t);
+    }
     uint64_t h = pli_hash(PLI_HASH_SEED, b->live.dof, b->system.active_count * sizeof(PliIndex));
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
         h = pli_hash(h, s->x + 3 * (size_t)b->live.dof[i], 3 * sizeof(double));

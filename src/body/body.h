@@ -32,7 +32,10 @@ typedef struct PliLive {
     PliStatus refused; ///< the forces could not take the present cut: no step is possible
 } PliLive;
 
+typedef struct PliForms PliForms;
+
 struct PliBody {
+    PliForms *forms; ///< forms.h; NULL: it has one, which is what follows
     PliHost host;
     PliBodyDef def;
     const PliSchemeOps *ops;
@@ -55,7 +58,7 @@ struct PliBody {
     uint64_t revision;
     uint64_t pattern_revision;
     PliIndex point_capacity;
-    double *work;
+    double *work, *newton_work;
 
     double *filter,
         *filter_stiffness; ///< 9 per active point: of the explicit step, and df/dx of the point at rest; NULL: off
@@ -127,6 +130,7 @@ void pli_body_tethers_begin(
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
+void pli_body_unsettle(void *self);
 /// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.
 double pli_body_points_step(PliBody *body, double share);
 void pli_body_points_add(PliBody *body, double h,

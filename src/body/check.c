@@ -32,6 +32,8 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT,
                           "criterion: an accuracy (%g %%) and a budget (%g ms) contradict each other: give one of them",
                           c->accuracy, c->budget_ms);
+    if (d->fallback_law < 0 || d->fallback_law > PLI_LAW_COUNT)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "there is no law number %d to fall back on", d->fallback_law);
     if (!(d->courant > 0.0 && d->courant <= 1.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "courant must be in (0, 1], not %g", d->courant);
     if (!(d->mass_damping >= 0.0))
@@ -40,6 +42,9 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
     if (d->order < 1 || d->order > 2)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "order of implicit steps must be 1 or 2, not %d", d->order);
+    if (d->newton < 1)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "newton is %d; an implicit step has at least 1 linearisation",
+                          d->newton);
     if (d->cg_iterations < 1)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
     if (!(d->cg_tolerance > 0.0))

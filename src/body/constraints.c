@@ -147,6 +147,11 @@ static void find_dependent(PliBody *b, PliHeld *h)
 
 PliStatus pli_body_constrain(PliBody *b, const PliConstraint *constraints, PliIndex count, PliError *err)
 {
+    if (count && b->forms)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "held points and an accuracy exclude each other: what the body falls back on makes explicit "
+                          "steps");
+    if (b->forms) return PLI_OK;
     if (count && b->def.integrator != PLI_IMPLICIT)
         return pli_refuse(err, PLI_UNSUPPORTED, "constraints need integrator=\"implicit\"");
     for (PliIndex p = 0; p < count; ++p)

@@ -266,6 +266,13 @@ static double rates_cost(const PliElasticForce *e, PliIndex points)
     return work / (point + e->element_count);
 }
 
+double pli_elastic_force_work(const PliElasticForce *e)
+{
+    double work = 0.0;
+    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
+    return work;
+}
+
 static void order_by_rate(PliElasticForce *e, const PliCut *cut)
 {
     PliIndex next[RATES + 1];
@@ -472,9 +479,9 @@ static bool corners(void *self, const PliIndex **corner, PliIndex *count)
     return e->sample_count == 0;
 }
 
-static void add_corner_blocks(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user)
+static void add_corner_blocks(void *self, double k, const PliIndex *place, double *value)
 {
-    pli_elastic_add_tet_blocks(((PliElasticForce *)self)->kernel, k, place, value, fn, user);
+    pli_elastic_add_tet_blocks(((PliElasticForce *)self)->kernel, k, place, value);
 }
 
 const PliForceOps pli_elastic_force_ops = {

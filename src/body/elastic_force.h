@@ -14,6 +14,8 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
 void pli_elastic_force_destroy(PliElasticForce *e); ///< NULL is fine
 PliElastic *pli_elastic_force_kernel(const PliElasticForce *e);
 PliIndex pli_elastic_force_eased(const PliElasticForce *e); ///< live elements with less than all damping
-size_t pli_elastic_force_bytes(const PliElasticForce *e);   ///< apart from the kernel's own
+/// Tetrahedra evaluated in a substep, on average over their rates.
+double pli_elastic_force_work(const PliElasticForce *e);
+size_t pli_elastic_force_bytes(const PliElasticForce *e); ///< apart from the kernel's own
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "body/body.h"
 #include "body/cut_check.h"
+#include "solver/newton.h"
 
 // counts every block so that stats.bytes is true
 static void *take(PliBody *b, size_t count, size_t size)
@@ -58,6 +59,9 @@ PliStatus pli_live_create(PliBody *b)
     b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->contact_look = TAKE(b, st->dof_count, uint64_t);
     if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
+    const bool newton = b->def.integrator == PLI_IMPLICIT && b->def.newton > 1;
+    if (newton) b->newton_work = TAKE(b, pli_newton_workspace((PliIndex)points), double);
+    b->system.newton = b->newton_work;
     const void *all[] = { l->dof,         l->position,   l->slave_first, l->slave_column, l->slave_weight,
                           l->held,        l->held_x,     l->held_v,      l->mass,         l->inv_mass,
                           l->load,        l->fixed,      l->mass_first,  l->mass_column,  l->mass_value,
@@ -69,6 +73,7 @@ PliStatus pli_live_create(PliBody *b)
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
     if (b->def.integrator == PLI_IMPLICIT && !b->work) return PLI_OUT_OF_MEMORY;
+    if (newton && !b->newton_work) return PLI_OUT_OF_MEMORY;
     memset(l->position, 0xff, st->dof_count * sizeof *l->position);
     return PLI_OK;
 }
@@ -116,6 +121,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->contact_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->contact_look, st->dof_count);
     PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points));
+    PLI_FREE(h, b->newton_work, pli_newton_workspace((PliIndex)points));
 }
 
 static void copy_mass(PliBody *b, const PliCut *cut)

@@ -45,6 +45,7 @@ PliBodyDef pli_body_default(void)
         .integrator = PLI_SYMPLECTIC,
         .linear_solver = PLI_SOLVE_CG,
         .order = 1,
+        .newton = 1,
         .cg_iterations = 100,
         .cg_tolerance = 1e-8,
         .gravity = { 0.0, -9.81, 0.0 },

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "body/body.h"
+#include "body/forms.h"
 
 enum { ENTRIES = 24 }; ///< active coefficients per point, on average, where the scheme does not say
 
 PliStatus pli_body_reserve_points(PliBody *b, PliIndex count, PliError *err)
 {
+    if (b->forms) return pli_body_reserve_points(b->forms->fallback, count, err);
     b->point_reserve = count;
     return pli_body_reserve_tethers(b, err);
 }
@@ -114,6 +115,8 @@ bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
     if (*matrix) tethers_of_tools(b);
     return settled == PLI_SETTLED;
 }
+
+void pli_body_unsettle(void *self) { pli_contact_unsettle(((PliBody *)self)->contact); }
 
 static void tethers_of_points(PliBody *b, const PliPointForces *p, double reach)
 {

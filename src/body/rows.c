@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "body/body.h"
+#include "body/forms.h"
 
 // scratch of a row: compliance 1/kg, multiplier of this substep kg m, and (normals) the depth still allowed, m
 enum { COMPLIANCE, MULTIPLIER, ALLOWED };
@@ -95,6 +95,7 @@ void pli_body_rows_correct(PliBody *b, double t, double h, double *x, double *v)
 
 PliStepInfo pli_body_advance_under(PliBody *b, const PliState *s, double dt, PliContactRows *rows)
 {
+    if (b->forms) return pli_body_advance_under(pli_forms_fallback(b), s, dt, rows);
     b->rows = rows;
     const PliStepInfo info = pli_body_advance(b, s, dt);
     b->rows = NULL;

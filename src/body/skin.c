@@ -5,11 +5,12 @@
 
 #include "base/fold.h"
 #include "base/vec.h"
-#include "body/body.h"
+#include "body/forms.h"
 
 PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_count, const PliIndex *tris,
                                PliIndex tri_count, PliError *err)
 {
+    if (b->forms) return pli_forms_attach_skin(b, points, point_count, tris, tri_count, err);
     if (point_count == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "a skin needs points");
     for (PliIndex i = 0; i < 3 * tri_count; ++i)
         if (tris[i] >= point_count)
@@ -51,6 +52,7 @@ PliStatus pli_body_default_skin(PliBody *b, PliError *err)
 
 PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *err)
 {
+    if (b->forms) return pli_forms_set_tools(b, tools, count, err);
     if (count < 0 || count > PLI_TOOL_MAX)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "a body takes up to %d tools, not %d", PLI_TOOL_MAX, count);
     if (count && !b->skin) return pli_refuse(err, PLI_BAD_ARGUMENT, "tools need a skin to touch");
@@ -75,16 +77,22 @@ void pli_body_skin_compose(const PliBody *b)
                          b->statics.dof_level);
 }
 
-PliIndex pli_body_skin_count(const PliBody *b) { return b->skin ? b->skin->point_count : 0; }
+PliIndex pli_body_skin_count(const PliBody *b)
+{
+    if (b->forms) return pli_body_skin_count(b->forms->acting);
+    return b->skin ? b->skin->point_count : 0;
+}
 
 const PliIndex *pli_body_skin_tris(const PliBody *b, PliIndex *tri_count)
 {
+    if (b->forms) return pli_body_skin_tris(b->forms->acting, tri_count);
     *tri_count = b->skin ? b->skin->tri_count : 0;
     return b->skin ? b->skin->tris : NULL;
 }
 
 PliRows pli_body_skin_rows(const PliBody *b)
 {
+    if (b->forms) return pli_forms_skin_rows(b);
     if (!b->skin) return (PliRows){ 0 };
     pli_body_skin_compose(b);
     return pli_skin_rows(b->skin, b->revision);
@@ -92,6 +100,7 @@ PliRows pli_body_skin_rows(const PliBody *b)
 
 const uint8_t *pli_body_skin_level(const PliBody *b)
 {
+    if (b->forms) return pli_body_skin_level(b->forms->acting);
     if (!b->skin) return NULL;
     (void)pli_body_skin_rows(b);
     return b->skin->level;
@@ -138,6 +147,10 @@ static void evaluate_points(const PliBody *b, const PliIndex *list, PliIndex cou
 
 void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
 {
+    if (b->forms) {
+        pli_body_skin_positions(b->forms->acting, PLI_ACTING(b, x), points);
+        return;
+    }
     if (!b->skin) return;
     b->skin->in_use = true;
     for (PliIndex i = 0; i < b->system.active_count; ++i)

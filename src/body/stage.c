@@ -5,7 +5,13 @@
 
 #include "base/timer.h"
 #include "base/vec.h"
-#include "body/body.h"
+#include "body/forms.h"
+
+// Stages are for hosts that work on coefficients; of a body with two forms those of the own one sleep then.
+static void forget_own(const PliBody *b, double *a)
+{
+    memset(a + 3 * (size_t)b->forms->shift, 0, 3 * pli_forms_rest_count(b->forms) * sizeof *a);
+}
 
 // compact -> full, active points only
 static void add_active(const PliBody *b, const double *compact, double *full)
@@ -18,6 +24,10 @@ static void add_active(const PliBody *b, const double *compact, double *full)
 
 void pli_body_add_force(PliBody *b, const double *x, const double *v, double *f)
 {
+    if (b->forms) {
+        pli_body_add_force(pli_forms_fallback(b), x, v, f);
+        return;
+    }
     PliSystem *s = &b->system;
     pli_live_gather(b, x, v);
     memset(b->live.f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof(double));
@@ -58,12 +68,20 @@ void pli_body_set_sample_s0(PliBody *b, const double *s0)
 
 void pli_body_set_definite(PliBody *b, bool definite)
 {
+    if (b->forms) {
+        pli_body_set_definite(pli_forms_fallback(b), definite);
+        return;
+    }
     b->live.tangent_stale = b->live.tangent_stale || b->live.definite != definite;
     b->live.definite = definite;
 }
 
 void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *df)
 {
+    if (b->forms) {
+        pli_body_add_dforce(pli_forms_fallback(b), dx, k, df);
+        return;
+    }
     PliBody *m = (PliBody *)b; // the scratch of the live arrays
     PliSystem *s = &m->system;
     pli_live_tangent(b);
@@ -78,6 +96,10 @@ void pli_body_add_dforce(const PliBody *b, const double *dx, double k, double *d
 
 void pli_body_add_mass(const PliBody *b, const double *dx, double m, double *df)
 {
+    if (b->forms) {
+        pli_body_add_mass(pli_forms_fallback(b), dx, m, df);
+        return;
+    }
     PliBody *w = (PliBody *)b;
     for (PliIndex i = 0; i < b->system.active_count; ++i)
         v3_copy(w->live.v + 3 * (size_t)i, dx + 3 * (size_t)b->live.dof[i]);
@@ -88,12 +110,21 @@ void pli_body_add_mass(const PliBody *b, const double *dx, double m, double *df)
 
 void pli_body_add_gravity(const PliBody *b, double *f)
 {
+    if (b->forms) {
+        pli_body_add_gravity(pli_forms_fallback(b), f);
+        return;
+    }
     for (PliIndex i = 0; i < b->system.active_count; ++i)
         v3_madd(f + 3 * (size_t)b->live.dof[i], b->live.load[i], b->def.gravity);
 }
 
 void pli_body_acceleration(const PliBody *b, const double *f, double *a)
 {
+    if (b->forms) {
+        pli_body_acceleration(pli_forms_fallback(b), f, a);
+        forget_own(b, a);
+        return;
+    }
     memset(a, 0, 3 * (size_t)b->statics.dof_count * sizeof *a);
     for (PliIndex i = 0; i < b->system.active_count; ++i)
         if (b->live.mass[i] != 0.0) // one without mass of its own follows from the others
@@ -102,6 +133,10 @@ void pli_body_acceleration(const PliBody *b, const double *f, double *a)
 
 void pli_body_spread(const PliBody *b, double *x)
 {
+    if (b->forms) {
+        pli_body_spread(b->forms->acting, PLI_ACTING(b, x));
+        return;
+    }
     if (!b->ops->spread) return;
     // coefficients that are held stay, or one that becomes active would keep the velocity it was carried with
     for (PliIndex i = 0; i < b->fixed_count; ++i) v3_copy(b->held + 3 * (size_t)i, x + 3 * (size_t)b->fixed_dof[i]);
@@ -114,21 +149,28 @@ void pli_body_spread_velocity(const PliBody *b, double *v)
     pli_body_spread(b, v); // W is linear and its weights do not move with the body
 }
 
-PliRows pli_body_transfer(const PliBody *b) { return b->ops->transfer(b->self); }
+PliRows pli_body_transfer(const PliBody *b) { return b->forms ? pli_forms_transfer(b) : b->ops->transfer(b->self); }
 
 const PliIndex *pli_body_slaves(const PliBody *b, PliIndex *count)
 {
+    if (b->forms) return pli_forms_slaves(b, count);
     *count = b->system.slave_count;
     return b->live.dof + b->system.active_count;
 }
 
 PliIndex pli_body_locate(const PliBody *b, const double point[3], PliIndex *column, double *weight, PliIndex capacity)
 {
+    if (b->forms) b = pli_forms_fallback(b);
     return b->ops->locate(b->self, point, column, weight, capacity);
 }
 
 void pli_body_reduce(const PliBody *b, double *f)
 {
+    if (b->forms) {
+        pli_body_reduce(pli_forms_fallback(b), f);
+        forget_own(b, f);
+        return;
+    }
     const PliRows w = b->ops->transfer(b->self);
     const PliIndex *position = b->live.position;
     for (PliIndex i = 0; i < w.out_count; ++i) {
@@ -142,6 +184,11 @@ void pli_body_reduce(const PliBody *b, double *f)
 
 void pli_body_project(const PliBody *b, double *d)
 {
+    if (b->forms) {
+        pli_body_project(pli_forms_fallback(b), d);
+        forget_own(b, d);
+        return;
+    }
     for (PliIndex i = 0; i < b->statics.dof_count; ++i)
         if (b->live.position[i] >= b->system.active_count || b->is_fixed[i])
             memset(d + 3 * (size_t)i, 0, 3 * sizeof *d);
@@ -161,6 +208,10 @@ static void renumber_block(PliIndex row, PliIndex column, const double k9[9], vo
 
 void pli_body_stiffness_blocks(const PliBody *b, PliBlockFn *fn, void *user)
 {
+    if (b->forms) {
+        pli_body_stiffness_blocks(pli_forms_fallback(b), fn, user);
+        return;
+    }
     BlockArg arg = { b, fn, user };
     pli_live_tangent(b);
     pli_system_stiffness_blocks(&b->system, renumber_block, &arg);
@@ -168,6 +219,10 @@ void pli_body_stiffness_blocks(const PliBody *b, PliBlockFn *fn, void *user)
 
 void pli_body_mass_entries(const PliBody *b, PliScalarFn *fn, void *user)
 {
+    if (b->forms) {
+        pli_body_mass_entries(pli_forms_fallback(b), fn, user);
+        return;
+    }
     const PliSystem *s = &b->system;
     for (PliIndex i = 0; i < s->active_count; ++i) {
         if (!s->mass_first) {
@@ -181,6 +236,7 @@ void pli_body_mass_entries(const PliBody *b, PliScalarFn *fn, void *user)
 
 PliEnergy pli_body_energy(const PliBody *b, const double *x, const double *v)
 {
+    if (b->forms) return pli_body_energy(b->forms->acting, PLI_ACTING(b, x), PLI_ACTING(b, v));
     PliBody *w = (PliBody *)b;
     const PliSystem *s = &b->system;
     PliEnergy e = { 0 };
@@ -208,6 +264,11 @@ PliEnergy pli_body_energy(const PliBody *b, const double *x, const double *v)
 
 void pli_body_von_mises(const PliBody *b, const double *x, double *per_dof)
 {
+    if (b->forms) {
+        memset(per_dof, 0, b->statics.dof_count * sizeof *per_dof);
+        pli_body_von_mises(b->forms->acting, PLI_ACTING(b, x), per_dof + pli_forms_ahead(b->forms) / 3);
+        return;
+    }
     PliBody *w = (PliBody *)b;
     const PliLive *l = &b->live;
     const PliIndex points = b->system.active_count + b->system.slave_count;

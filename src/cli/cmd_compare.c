@@ -12,6 +12,7 @@
 #include "output/machine.h"
 #include "output/table.h"
 #include "host/compare/family.h"
+#include "host/compare/figures.h"
 #include "host/compare/scene.h"
 #include "host/compare/trial.h"
 #include "host/report/report.h"
@@ -55,10 +56,11 @@ static void quote_command(PliText *t, int argc, char **argv)
 
 // ---- what is printed and written ---------------------------------------------------------------------------------------------
 
-static void cell_percent(PliTable *t, double value)
+/// Marked where it is more than `most`.
+static void cell_percent(PliTable *t, double value, double most)
 {
     if (isfinite(value))
-        pli_table_cell(t, "%.3g %%", 100.0 * value);
+        pli_table_cell(t, "%s%.3g %%", value > most ? "! " : "", 100.0 * value);
     else
         pli_table_cell(t, "-");
 }
@@ -86,11 +88,12 @@ static void add_row(PliTable *t, const PliOutcome *o)
     pli_table_cell(t, "%s", o->name);
     pli_table_cell(t, "%s", o->is_reference ? "reference" : o->scheme);
     const double error[] = { o->error_rms, o->error_max, o->error_near_tool, o->force_error };
+    const double most[] = { pli_doubtful_error, INFINITY, INFINITY, pli_doubtful_force };
     for (int k = 0; k < 4; ++k) {
         if (o->is_reference)
             pli_table_cell(t, "-");
         else
-            cell_percent(t, error[k]);
+            cell_percent(t, error[k], most[k]);
     }
     if (!ran) {
         pli_table_cell(t, "%s", pli_verdict_name(o->verdict));
@@ -108,29 +111,32 @@ static void add_row(PliTable *t, const PliOutcome *o)
                    o->speedup, o->on_front && !o->is_reference ? " *" : "");
     cell_gain(t, &o->rival);
     cell_gain(t, &o->force_rival);
-    cell_percent(t, o->pop_max);
+    cell_percent(t, o->pop_max, INFINITY);
     cell_number(t, o->energy_drift, "%.2g");
     cell_number(t, o->momentum_drift, "%.2g");
 }
 
-/// Schemes that are too far off to be believed, in words: coarse uniform bodies are there to be.
-static void warn_of_errors(const PliComparison *c)
+/// Schemes that are too far off to be believed, in words. @return whether any figure of the table has a mark
+static bool warn_of_errors(const PliComparison *c)
 {
-    static const double most_error = 0.1, most_force = 0.15;
-    const char *reference = c->outcome[c->reference].scheme;
+    bool marked = false;
     for (int k = 0; k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
-        if (o->verdict != PLI_FINISHED || o->is_reference || strcmp(o->scheme, reference) == 0) continue;
-        if (o->error_rms > most_error)
-            printf("warning: %s is off by %.3g %% of the largest displacement\n", o->name, 100.0 * o->error_rms);
-        if (o->force_error > most_force)
-            printf("warning: the tool force on %s is off by %.3g %%\n", o->name, 100.0 * o->force_error);
+        char text[300];
+        pli_doubt_sentence(c, o, text, sizeof text);
+        if (text[0]) printf("warning: %s\n", text);
+        marked = marked || o->error_rms > pli_doubtful_error || o->force_error > pli_doubtful_force;
     }
+    return marked;
 }
 
 /// An adaptive body that was of one level most of the time says so: its figures are those of a uniform one.
 static void say_one_level(const PliOutcome *o)
 {
+    if (o->form[0]) {
+        printf("%s %s\n", o->name, o->form);
+        return;
+    }
     PliIndex of_level[8] = { 0 }, alone = 0;
     for (PliIndex step = 0; step < o->steps; ++step) {
         const double *count = o->per_level + 8 * (size_t)step;
@@ -170,7 +176,7 @@ static bool print_result(const Result *r)
         if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }
-    warn_of_errors(c);
+    const bool marked = warn_of_errors(c);
     char text[600];
     bool ranked = false;
     for (int k = 0; k < c->count; ++k) {
@@ -180,9 +186,10 @@ static bool print_result(const Result *r)
     }
     pli_family_summary(c, text, sizeof text);
     if (text[0]) puts(text);
-    printf("%sErrors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
+    printf("%s%sErrors are relative to the reference's largest displacement; * nobody is both cheaper and closer.\n"
            "ms: %s; whole runs took %.2f to %.2f of their median%s.\n",
            ranked ? "\ngain: cost of a uniform body of equal error over the body's own cost.\n" : "",
+           marked ? "!: too far off to be believed; pliant tune looks for parameters that are not.\n" : "",
            c->wall_clock ? "wall time" : "CPU time of one thread", low, high,
            busy > 1.25 ? "; other work was running on this machine" : "");
     if (c->outcome[c->reference].recorded[0])
@@ -235,6 +242,9 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_bool(j, "reference", o->is_reference);
     pli_json_string(j, "parameters", o->parameters[0] ? o->parameters : NULL);
     pli_json_string(j, "reason", o->reason[0] ? o->reason : NULL);
+    char doubt[300];
+    pli_doubt_sentence(r->comparison, o, doubt, sizeof doubt);
+    pli_json_string(j, "warning", doubt[0] ? doubt : NULL);
     pli_json_number(j, "diverged_at", o->verdict == PLI_WENT_AWAY ? o->stopped_at : none);
     pli_json_number(j, "error_hausdorff", ran ? o->error_hausdorff : none);
     pli_json_number(j, "error_near_tool", ran ? o->error_near_tool : none);

@@ -72,12 +72,7 @@ static bool print_levels(const PliMade *made, double volume)
         for (int b = 0; b < PLI_QUALITY_BINS; ++b) printf(" %6u", made->quality[l].bins[b]);
         putchar('\n');
     }
-    for (int l = 0; l < made->levels; ++l)
-        if (made->method[l] == PLI_MADE_BY_LATTICE)
-            printf("level_%d.msh was cut out of a lattice, which rounds edges: %s\n", l, made->why[l].text);
-    if (made->left_out)
-        printf("%d of the levels asked for did not fit and were left out: %s\n", made->left_out,
-               made->left_out_why.text);
+    pli_made_print(made);
     return printed;
 }
 

@@ -116,7 +116,8 @@ static PliStatus write_scenes(const PliHost *host, const Job *job, PliNewScene *
                               const char *folder, PliText *said, PliError *err)
 {
     PliStatus status = pli_model_files_write(host, folder, scene->surface, scene->made, err);
-    if (status == PLI_OK) pli_model_files_try(host, folder, scene->files, pli_new_scene_law, said);
+    if (status == PLI_OK)
+        pli_model_files_try(host, folder, scene->files, pli_new_scene_wish, PLI_NEW_SCENE_WISHES, said);
     deepen_fix(scene);
     const char *name = strrchr(job->base.surface, '/');
     name = name ? name + 1 : job->base.surface;
@@ -137,11 +138,7 @@ static void print_done(const Job *job, const PliNewScene *scene, const PliText *
     printf("%d levels of", made->levels);
     for (int l = 0; l < made->levels; ++l) printf("%s %u", l ? "," : "", made->quality[l].points);
     printf(" nodes; Young's modulus %g Pa, density %g kg/m3, Poisson's ratio 0.4\n", scene->young, scene->density);
-    for (int l = 0; l < made->levels; ++l)
-        if (made->method[l] == PLI_MADE_BY_LATTICE)
-            printf("  level_%d.msh was cut out of a lattice, which rounds edges: %s\n", l, made->why[l].text);
-    if (made->left_out)
-        printf("  %d levels did not fit and were left out: %s\n", made->left_out, made->left_out_why.text);
+    pli_made_print(made);
     printf("%s", said->data ? said->data : "");
     for (int k = 0; k < PLI_LOADS; ++k)
         if (job->load[k]) printf("Next: pliant compare %s/%s.scn\n", job->base.out, pli_load_name((PliLoad)k));

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/scene_options.h"
+#include "host/compare/figures.h"
 #include "host/compare/tune.h"
 #include "host/scaffold/rewrite.h"
 #include "output/interrupt.h"
@@ -157,7 +158,6 @@ static bool print_table(const Bodies *b)
 /// One sentence for each body that is not what was asked for. @return how many
 static int print_verdicts(const Options *o, const Bodies *b)
 {
-    static const double most_force = 0.15; // as pliant compare warns
     int short_of = 0;
     puts("");
     for (int i = 0; i < b->count; ++i) {
@@ -181,7 +181,7 @@ static int print_verdicts(const Options *o, const Bodies *b)
         else if (!u->holds)
             printf("%s does not hold it on the load it was not tuned on: %.3g %% off at %.3g ms\n", b->name[i],
                    100.0 * u->unseen.error, u->unseen.ms);
-        if (u->unseen.ran && u->unseen.force > most_force)
+        if (u->unseen.ran && u->unseen.force > pli_doubtful_force)
             printf("warning: the tool force on %s is off by %.3g %%\n", b->name[i], 100.0 * u->unseen.force);
     }
     return short_of;

@@ -104,6 +104,21 @@ void pli_surface_print(const PliSurfaceJob *job, const PliSurfaceFacts *f)
         printf("  warning: the body is %.4g m wide; if the file is not in metres, say so with --unit\n", widest);
 }
 
+void pli_made_print(const PliMade *made)
+{
+    for (int l = 0; l < made->levels; ++l) {
+        if (made->method[l] == PLI_MADE_BY_LATTICE)
+            printf("  level_%d.msh was cut out of a lattice, which rounds edges: %s\n", l, made->why[l].text);
+        if (made->lost[l] > 0.0)
+            printf("  warning: level_%d.msh has no tetrahedra in %.2g %% of the surface, tips thinner than its sides, "
+                   "which follow from up to %.3g m away; more --nodes keep them\n",
+                   l, 100.0 * made->lost[l], made->lost_by[l]);
+    }
+    if (made->left_out)
+        printf("  %d of the levels asked for did not fit and were left out: %s\n", made->left_out,
+               made->left_out_why.text);
+}
+
 PliMesh *pli_surface_input(const PliHost *host, const PliSurfaceJob *job, PliSurfaceFacts *facts, PliError *err)
 {
     pli_progress(0, 1, "reading the surface");

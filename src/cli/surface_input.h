@@ -45,6 +45,8 @@ bool pli_surface_options(PliSurfaceJob *job, PliCommandLine line, int argc, char
 /// Calls `work` with a folder to fill. @return an exit code
 int pli_surface_run(PliSurfaceJob *job, const char *command, int (*work)(void *self, PliFreshFolder *folder),
                     void *self);
+/// What had to be done differently from what was asked for: levels from a lattice, parts that were lost, levels left out.
+void pli_made_print(const PliMade *made);
 /// The cleaned surface in metres. NULL: refused, with the file's name.
 PliMesh *pli_surface_input(const PliHost *host, const PliSurfaceJob *job, PliSurfaceFacts *facts, PliError *err);
 void pli_surface_print(const PliSurfaceJob *job, const PliSurfaceFacts *facts);

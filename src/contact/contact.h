@@ -107,6 +107,7 @@ void pli_contact_add_pressing(const PliContact *c, double *f);
 /// Whether dv, the solution with those tethers and forces (`solved`: a good one), is contact; if not they are others now, and it is
 /// to be solved again.
 PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved);
+void pli_contact_unsettle(PliContact *c); ///< rounds begin again, with what presses now
 const PliGrip *pli_contact_grip(const PliContact *c, PliIndex point, int tool); ///< of the last step, or NULL
 void pli_contact_book(PliContact *c); ///< what the last solve applied goes to the tools
 

@@ -312,6 +312,8 @@ static bool stiffen(PliContact *c, double left)
     return true;
 }
 
+void pli_contact_unsettle(PliContact *c) { c->carried = 0.0, c->rounds = 0; }
+
 PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved)
 {
     Balance sum = { 0 };

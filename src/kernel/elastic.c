@@ -651,23 +651,6 @@ void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *u
     }
 }
 
-/// One lane as a matrix of four corners, row-major, 12 x 12: blocks on the diagonal make rows sum to zero.
-static void lane_matrix(double (*block)[9][PACK], PliIndex lane, double *matrix)
-{
-    static const int of[4][4] = { { -1, 0, 1, 2 }, { 0, -1, 3, 4 }, { 1, 3, -1, 5 }, { 2, 4, 5, -1 } };
-    for (int a = 0; a < 4; ++a)
-        for (int i = 0; i < 9; ++i) {
-            double sum = 0.0;
-            for (int b = 0; b < 4; ++b) {
-                if (b == a) continue;
-                const double k = block[of[a][b]][a > b ? i : i % 3 * 3 + i / 3][lane];
-                matrix[12 * (3 * a + i / 3) + 3 * b + i % 3] = k;
-                sum -= k;
-            }
-            matrix[12 * (3 * a + i / 3) + 3 * a + i % 3] = sum;
-        }
-}
-
 typedef double V4 __attribute__((vector_size(32)));
 typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t M4 __attribute__((vector_size(32)));
@@ -683,7 +666,7 @@ static inline void turn_four(const V4 in[4], V4 out[4])
     out[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), out[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/// value += the blocks of four lanes, those of elements with no place left out. `place` is that of the first lane.
+/// value += the blocks of four lanes. `place` is that of the first lane.
 PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place, PliIndex lanes, double *value)
 {
     for (int q = 0; q < PLI_CORNER_PAIRS; ++q) {
@@ -693,7 +676,6 @@ PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place,
         turn_four(in + 4, high);
         for (PliIndex lane = 0; lane < lanes; ++lane) {
             const PliIndex *p = place + PLI_CORNER_PAIRS * (size_t)lane;
-            if (p[0] == PLI_NONE) continue;
             double *v = value + 9 * (size_t)(p[q] & ~PLI_PLACE_MIRRORED);
             const int64_t bits = -(int64_t)(p[q] >> 31);
             const M4 mirrored = { bits, bits, bits, bits };
@@ -707,8 +689,7 @@ PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place,
     }
 }
 
-void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value, PliElementFn *fn,
-                                void *user)
+void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value)
 {
     if (!e->linearized) return;
     _Alignas(64) double block[PLI_CORNER_PAIRS][9][PACK];
@@ -718,13 +699,6 @@ void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *p
         for (PliIndex lane = 0; lane < count; lane += 4)
             place_four((double(*)[9][PACK])(&block[0][0][0] + lane), place + PLI_CORNER_PAIRS * (size_t)lane,
                        count - lane < 4 ? count - lane : 4, value);
-        for (PliIndex lane = 0; lane < count; ++lane) {
-            if (place[PLI_CORNER_PAIRS * (size_t)lane] != PLI_NONE) continue;
-            PliIndex corner[4];
-            for (int a = 0; a < 4; ++a) corner[a] = e->pack[first / PACK].corner[a][lane];
-            lane_matrix(block, lane, e->matrix);
-            fn(corner, 4, e->matrix, user);
-        }
     }
 }
 

@@ -72,12 +72,10 @@ void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *d
 /// Calls fn with the dense element matrix K_e (row-major, 3n x 3n, K = df/dx) of every element, ascending: tets, then samples.
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user);
 /// value += k K_e of every tetrahedron for the pairs of corners 10 20 30 21 31 32: `place` has their six blocks of nine numbers
-/// (| PLI_PLACE_MIRRORED: the transposed), or PLI_NONE first: these elements go to `fn`, with four corners. Blocks of a corner with itself
-/// are not placed: rows of K_e sum to zero.
+/// (| PLI_PLACE_MIRRORED: the transposed). Blocks of a corner with itself are not placed: rows of K_e sum to zero.
 #define PLI_PLACE_MIRRORED 0x80000000u
 enum { PLI_CORNER_PAIRS = 6 };
-void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value, PliElementFn *fn,
-                                void *user);
+void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value);
 /// The same for samples only, straight into blocks of groups of four points: += k K for every pair of groups `place` gives room
 /// for, `stride` doubles per row, unknown 4 c + p for component c of point p. Samples must list their points in whole groups.
 void pli_elastic_add_pairs(const PliElastic *e, double k, PliBlockPlaceFn *place, void *user, size_t stride);

@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// PLY, text and binary of either byte order: vertices x y z and faces vertex_indices; other elements and properties are passed over.
+// PLY, text and binary of either byte order: vertices x y z, faces or tristrips vertex_indices; others are passed over.
 #include <string.h>
 
 #include "base/memory.h"
@@ -12,10 +12,11 @@ typedef struct Property {
     PliScalar count_type, type;
     int axis;      ///< 0 .. 2 for x, y, z, else -1
     bool is_faces; ///< corners of faces
+    bool is_strip; ///< corners of strips of triangles, -1 between two of them
 } Property;
 
 typedef struct Element {
-    bool is_vertex, is_face;
+    bool is_vertex, is_face, is_strip;
     size_t count;
     int property_count;
     Property property[MAX_PROPERTIES];
@@ -64,9 +65,11 @@ static bool read_property(PliSource *s, Element *e)
     static const char *const axes[] = { "x", "y", "z" };
     for (int a = 0; a < 3; ++a)
         if (e->is_vertex && !p->is_list && pli_slice_is(word, axes[a])) p->axis = a;
-    p->is_faces =
-        e->is_face && p->is_list && (pli_slice_is(word, "vertex_indices") || pli_slice_is(word, "vertex_index"));
-    if (p->is_faces && p->type >= PLI_F32) return pli_source_refuse(s, "corners of faces cannot be real numbers");
+    const bool corners = p->is_list && (pli_slice_is(word, "vertex_indices") || pli_slice_is(word, "vertex_index"));
+    p->is_faces = e->is_face && corners;
+    p->is_strip = e->is_strip && corners;
+    if ((p->is_faces || p->is_strip) && p->type >= PLI_F32)
+        return pli_source_refuse(s, "corners of faces cannot be real numbers");
     pli_source_next_line(s);
     return true;
 }
@@ -78,7 +81,9 @@ static bool read_element(PliSource *s, Header *h)
         return pli_source_refuse(s, "there are more than %d kinds of elements", MAX_ELEMENTS);
     if (!pli_source_word_in_line(s, &word)) return pli_source_refuse(s, "the name of an element is missing");
     Element *e = &h->element[h->element_count++];
-    *e = (Element){ .is_vertex = pli_slice_is(word, "vertex"), .is_face = pli_slice_is(word, "face") };
+    *e = (Element){ .is_vertex = pli_slice_is(word, "vertex"),
+                    .is_face = pli_slice_is(word, "face"),
+                    .is_strip = pli_slice_is(word, "tristrips") };
     if (!pli_source_count(s, "the number of elements", PLI_I64, 1, &e->count)) return false;
     pli_source_next_line(s);
     return true;
@@ -137,12 +142,34 @@ static bool read_value(PliSource *s, PliScalar type, double *value)
     return true;
 }
 
+/// Every corner makes a triangle with the two before it, every other one turned; two equal corners make none.
+static bool read_strip(PliSource *s, PliBuilder *b, PliScalar type, size_t count)
+{
+    int64_t last[2] = { 0, 0 };
+    size_t length = 0;
+    for (size_t k = 0; k < count; ++k) {
+        int64_t corner;
+        if (!pli_source_int(s, "a corner", type, &corner)) return false;
+        if (corner == -1) {
+            length = 0;
+            continue;
+        }
+        const int64_t t[3] = { last[0], last[1], corner };
+        const bool flat = t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
+        if (length >= 2 && !flat && !pli_builder_cell(b, PLI_TRI, t)) return false;
+        last[length % 2] = corner;
+        ++length;
+    }
+    return true;
+}
+
 static bool read_list(PliSource *s, PliBuilder *b, const Property *p)
 {
     size_t count;
     int64_t corner[MAX_CORNERS];
     if (!pli_source_count(s, "the length of a list", p->count_type, s->binary ? pli_scalar_size(p->type) : 1, &count))
         return false;
+    if (p->is_strip) return read_strip(s, b, p->type, count);
     if (p->is_faces && (count < 3 || count > MAX_CORNERS))
         return pli_source_refuse(s, "a face has %zu corners; it must have 3 to %d", count, MAX_CORNERS);
     for (size_t k = 0; k < count; ++k) {
@@ -175,10 +202,10 @@ static bool read_body(PliSource *s, PliBuilder *b, const Header *h)
         bool has_faces = false;
         for (int p = 0; p < e->property_count; ++p) {
             axes |= e->property[p].axis >= 0 ? 1 << e->property[p].axis : 0;
-            has_faces = has_faces || e->property[p].is_faces;
+            has_faces = has_faces || e->property[p].is_faces || e->property[p].is_strip;
         }
         if (e->is_vertex && axes != 7) return pli_source_refuse(s, "vertices do not have x, y and z");
-        if (e->is_face && e->count && !has_faces)
+        if ((e->is_face || e->is_strip) && e->count && !has_faces)
             return pli_source_refuse(s, "faces do not have a list vertex_indices");
         if (e->property_count == 0 && e->count) return pli_source_refuse(s, "an element has no properties");
         if (!read_elements(s, b, e)) return false;

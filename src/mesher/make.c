@@ -19,6 +19,7 @@ PliMesherDef pli_mesher_default(void) { return (PliMesherDef){ .levels = 3, .nod
 void pli_made_free(PliMade *made)
 {
     for (int l = 0; l < PLI_MESHER_LEVELS; ++l) pli_mesh_destroy(made->mesh[l]);
+    if (made->thickness) PLI_FREE(&made->host, made->thickness, made->surface_points);
     *made = (PliMade){ 0 };
 }
 
@@ -129,32 +130,55 @@ static PliMesh *try_gmsh(const PliHost *host, const PliMesh *surface, const doub
     return check_mesh(m, surface, size, err);
 }
 
-/// Largest distance of a point of the surface to the skin. NaN: no memory.
-static double missing(const PliHost *host, const PliMesh *surface, const PliMesh *skin)
+/// What of the surface is further from the skin than the tetrahedra's sides.
+typedef struct Lost {
+    double part; ///< of the area
+    double by;   ///< m, largest distance; NaN: no memory
+} Lost;
+
+static const double near_enough = 0.8; // of a side
+static const double small_part = 0.03, small_reach = 5.0;
+
+static Lost missing(const PliHost *host, const PliMesh *surface, const PliMesh *skin, double size)
 {
+    Lost lost = { 0.0, NAN };
     PliTriangleTree *tree = pli_triangle_tree_create(host, skin->x, skin->point_count, skin->tris, skin->tri_count);
-    if (!tree) return NAN;
+    if (!tree) return lost;
     pli_triangle_tree_refit(tree, skin->x);
-    double worst = 0.0;
-    for (PliIndex p = 0; p < surface->point_count; ++p)
-        worst = fmax(worst, pli_triangle_tree_distance(tree, surface->x + 3 * (size_t)p, INFINITY));
+    lost.by = 0.0;
+    double whole = 0.0;
+    for (PliIndex t = 0; t < surface->tri_count; ++t) {
+        const PliIndex *c = surface->tris + 3 * (size_t)t;
+        double u[3], v[3], n[3], middle[3] = { 0.0, 0.0, 0.0 };
+        v3_sub(u, surface->x + 3 * (size_t)c[1], surface->x + 3 * (size_t)c[0]);
+        v3_sub(v, surface->x + 3 * (size_t)c[2], surface->x + 3 * (size_t)c[0]);
+        v3_cross(n, u, v);
+        for (int k = 0; k < 3; ++k) v3_madd(middle, 1.0 / 3.0, surface->x + 3 * (size_t)c[k]);
+        const double far = pli_triangle_tree_distance(tree, middle, INFINITY);
+        lost.by = fmax(lost.by, far);
+        lost.part += far > near_enough * size ? v3_norm(n) : 0.0;
+        whole += v3_norm(n);
+    }
+    lost.part /= whole;
     pli_triangle_tree_destroy(tree);
-    return worst;
+    return lost;
 }
 
 /// For surfaces that have no even triangles of this size: parts that nearly touch, or are bent too sharply. Edges and ends may be
-/// rounded, but no part may be lost.
-static PliMesh *try_lattice(const PliHost *host, const PliMesh *surface, double size, PliError *err)
+/// rounded, and tips that are thinner than the sides left out, but no more than a few hundredths of the surface.
+static PliMesh *try_lattice(const PliHost *host, const PliMesh *surface, double size, Lost *lost, PliError *err)
 {
     PliMesh *m = check_mesh(pli_lattice_fill(host, surface, size, err), surface, size, err);
     if (!m) return NULL;
-    const double lost = missing(host, surface, m);
-    if (lost <= 0.8 * size) return m;
-    pli_refuse(err, PLI_BAD_MESH, "with sides of %.4g m a part of the surface %.4g m away from the rest is lost", size,
-               lost);
+    *lost = missing(host, surface, m, size);
+    if (lost->part <= small_part && lost->by <= small_reach * size) return m;
+    pli_refuse(err, isnan(lost->by) ? PLI_OUT_OF_MEMORY : PLI_BAD_MESH,
+               "with sides of %.4g m a part of the surface %.4g m away from the rest is lost", size, lost->by);
     pli_mesh_destroy(m);
     return NULL;
 }
+
+static void note_lost(PliMade *made, int l, Lost lost) { made->lost[l] = lost.part, made->lost_by[l] = lost.by; }
 
 /// Enough nodes after the level before, or: destroyed, and why.
 static PliMesh *check_count(PliMesh *m, int l, const PliMade *made, PliError *err)
@@ -172,6 +196,7 @@ typedef struct Work {
     const PliMesherDef *def;
     const char *folder;
     double *thickness, *limit;
+    int rank;        ///< of the level among those asked for; the last one is the finest
     double *coarser; ///< m, sides of the level before at each point of the surface
 } Work;
 
@@ -180,22 +205,23 @@ static const double finer_by = 1.25;
 
 /// One mesh of level l with sides of `size`, by gmsh or else from a lattice. NULL: why.
 static PliMesh *try_size(const Work *w, int l, double size, double part, int good, const PliMade *made,
-                         PliMethod *method, PliError *why, PliError *err)
+                         PliMethod *method, Lost *lost, PliError *why, PliError *err)
 {
     char name[32];
     snprintf(name, sizeof name, "gmsh_%d", l);
     // thin places have finer triangles, on coarse levels less so; never much finer than the level
-    const double coarseness = fmin(pow(w->def->ratio, w->def->levels - 1 - l), 2.0);
+    const double coarseness = fmin(pow(w->def->ratio, w->def->levels - 1 - w->rank), 2.0);
     limit_sizes(w->surface, w->thickness, 1.2 * coarseness * part, 0.4 * size, w->limit);
     for (PliIndex p = 0; l > 0 && p < w->surface->point_count; ++p)
         w->limit[p] = fmin(w->limit[p], w->coarser[p] / finer_by); // a coarse level is coarser everywhere
     *method = PLI_MADE_BY_GMSH;
+    *lost = (Lost){ 0.0, 0.0 };
     PliMesh *m = try_gmsh(w->host, w->surface, w->thickness, size, w->limit, good == 1 ? 10 : 1, w->folder, name, err);
     m = check_count(m, l, made, err);
     *why = *err;
     if (m || err->status != PLI_BAD_MESH || good) return m;
     *method = PLI_MADE_BY_LATTICE;
-    return check_count(try_lattice(w->host, w->surface, size, err), l, made, err);
+    return check_count(try_lattice(w->host, w->surface, size, lost, err), l, made, err);
 }
 
 /// Slivers that gmsh leaves cost steps; a lattice has none, and rounds edges.
@@ -203,10 +229,12 @@ static PliStatus replace_slivers(const Work *w, int l, PliMade *made, PliError *
 {
     const double cost = pli_quality_cost(&made->quality[l]);
     if (made->method[l] != PLI_MADE_BY_GMSH || cost < 1.5) return PLI_OK;
-    PliMesh *m = check_count(try_lattice(w->host, w->surface, made->size[l], err), l, made, err);
+    Lost lost = { 0.0, 0.0 };
+    PliMesh *m = check_count(try_lattice(w->host, w->surface, made->size[l], &lost, err), l, made, err);
     PliQuality q;
     if (!m) return err->status == PLI_OUT_OF_MEMORY ? err->status : PLI_OK;
-    if (!pli_quality_find(w->host, m, &q) || pli_quality_cost(&q) > 1.2) {
+    // slivers cost time, a lost part is gone
+    if (!pli_quality_find(w->host, m, &q) || pli_quality_cost(&q) > 1.2 || lost.part > 0.0) {
         pli_mesh_destroy(m);
         return PLI_OK;
     }
@@ -234,11 +262,13 @@ static PliStatus make_level(const Work *w, int l, double wanted, PliMade *made, 
             return pli_refuse(err, PLI_BAD_FILE, "stopped while making level %d", l);
         PliMethod method;
         PliError why;
-        PliMesh *m = try_size(w, l, size, size / first, good, made, &method, &why, err);
+        Lost lost;
+        PliMesh *m = try_size(w, l, size, size / first, good, made, &method, &lost, &why, err);
         if (!m && err->status != PLI_BAD_MESH && err->status != PLI_BAD_ARGUMENT) return err->status;
         // what works is tried again while slivers are left, by another algorithm, then with nearly the same size; the best is kept
         const double tried = size;
         size *= !m ? 0.8 : good == 1 ? 0.97 : 1.0;
+        if (!m && good) break; // far more nodes are worse than slivers
         if (!m) continue;
         PliQuality q;
         if (!pli_quality_find(w->host, m, &q)) {
@@ -249,6 +279,7 @@ static PliStatus make_level(const Work *w, int l, double wanted, PliMade *made, 
             pli_mesh_destroy(made->mesh[l]);
             made->mesh[l] = m, made->quality[l] = q, made->size[l] = tried, made->levels = l + 1;
             made->method[l] = method, made->why[l] = method == PLI_MADE_BY_GMSH ? (PliError){ 0 } : why;
+            note_lost(made, l, lost);
         } else {
             pli_mesh_destroy(m);
         }
@@ -305,11 +336,25 @@ static PliStatus make_fit(PliMade *made, PliError *err)
         for (int l = out; l < made->levels; ++l) {
             made->mesh[l] = made->mesh[l + 1], made->quality[l] = made->quality[l + 1];
             made->size[l] = made->size[l + 1], made->method[l] = made->method[l + 1], made->why[l] = made->why[l + 1];
+            made->lost[l] = made->lost[l + 1], made->lost_by[l] = made->lost_by[l + 1];
         }
         made->mesh[made->levels] = NULL;
         status = check_fit(made, PLI_MESHER_LEVELS, err);
     }
     return status;
+}
+
+/// Sides of `wanted` are finer than those of the level before, which had to be finer than it was asked to.
+static bool is_finer(const PliMade *made, double wanted)
+{
+    return made->levels == 0 || wanted * finer_by <= made->size[made->levels - 1];
+}
+
+static void leave_out(PliMade *made, double wanted)
+{
+    made->left_out++;
+    pli_refuse(&made->left_out_why, PLI_BAD_MESH, "sides of %.4g m are no finer than the %.4g m that level %d needs",
+               wanted, made->size[made->levels - 1], made->levels - 1);
 }
 
 PliStatus pli_mesher_make(const PliHost *host, const PliMesh *surface, const PliMesherDef *def, const char *folder,
@@ -331,15 +376,20 @@ PliStatus pli_mesher_make(const PliHost *host, const PliMesh *surface, const Pli
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface of %u points", n);
     const double finest = def->size > 0.0 ? def->size : size_for(surface, def->nodes);
     for (int l = 0; l < def->levels && status == PLI_OK; ++l) {
+        const double wanted = finest * pow(def->ratio, def->levels - 1 - l);
         char what[64];
+        w.rank = l;
         snprintf(what, sizeof what, "level %d of %d", l, def->levels);
         if (def->progress) def->progress(l, def->levels + 1, what);
-        status = make_level(&w, l, finest * pow(def->ratio, def->levels - 1 - l), made, err);
+        if (l < def->levels - 1 && !is_finer(made, wanted))
+            leave_out(made, wanted);
+        else
+            status = make_level(&w, made->levels, wanted, made, err);
     }
     if (def->progress) def->progress(def->levels, def->levels + 1, "do the levels fit?");
     if (status == PLI_OK) status = make_fit(made, err);
     if (def->progress) def->progress(0, 0, NULL);
-    PLI_FREE(host, w.thickness, n);
+    made->thickness = w.thickness, made->surface_points = n, made->host = *host;
     PLI_FREE(host, w.limit, n);
     PLI_FREE(host, w.coarser, n);
     if (status != PLI_OK) pli_made_free(made);

@@ -38,6 +38,12 @@ typedef struct PliMade {
     PliError why[PLI_MESHER_LEVELS]; ///< what stopped the first way, where it did not work
     int left_out;                    ///< levels that did not fit, and why the last of them
     PliError left_out_why;
+    /// Part of the surface's area that is further from the tetrahedra than their sides, and the largest distance (m): tips that are
+    /// thinner than the sides have no tetrahedra of their own, and follow the nearest.
+    double lost[PLI_MESHER_LEVELS], lost_by[PLI_MESHER_LEVELS];
+    double *thickness; ///< m, of the body at each point of the surface, owned
+    PliIndex surface_points;
+    PliHost host;
     PliIndex repairs; ///< times creation of the body had to repair a level: 0
 } PliMade;
 

@@ -475,11 +475,12 @@ bool pli_surface_thickness(const PliHost *host, const PliMesh *m, double *thickn
         double radius = 0.5 * v3_distance(low, high);
         thickness[p] = INFINITY;
         for (int round = 0; round < 20; ++round) { // a ball that shrinks until nothing is inside it
-            double centre[3], w[3], q[3] = { 0.0, 0.0, 0.0 }, d[3], a[3], square = INFINITY;
+            double centre[3], w[3], q[3] = { 0.0, 0.0, 0.0 }, d[3], a[3];
+            double square = radius * radius * (1.0 - 1e-6); // what is outside the ball need not be looked at
             v3_copy(centre, x);
             v3_madd(centre, -radius, n);
             const PliIndex t = pli_triangle_tree_nearest(tree, centre, &square, w);
-            if (t == PLI_NONE || square >= radius * radius * (1.0 - 1e-6)) break;
+            if (t == PLI_NONE) break;
             for (int k = 0; k < 3; ++k) v3_madd(q, w[k], corner(m, t, k));
             v3_sub(d, x, q);
             const double along = v3_dot(d, n);

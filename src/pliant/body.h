@@ -83,6 +83,7 @@ typedef struct PliBodyDef {
     PliCriterionDef criterion;
     PliIntegrator integrator;
     PliLinearSolver linear_solver; ///< implicit only
+    int newton;                    ///< implicit: linearisations of a step, at most; default 1
     int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100
     double cg_tolerance;           ///< relative residual, default 1e-8
@@ -90,6 +91,7 @@ typedef struct PliBodyDef {
     double mass_damping;           ///< 1/s, absolute drag, default 0
     double rayleigh_stiffness;     ///< s, implicit only
     double courant;                ///< explicit substep as a fraction of the critical one, default 0.8
+    int fallback_law;              ///< with an accuracy, law + 1 of the form to fall back on; 0: that of the material
     bool adapt;                    ///< false freezes the resolution (reference runs)
     PliRates multirate;            ///< explicit, default PLI_RATES_AUTO
     bool spread;                   ///< write passive coefficients after every step, default true
@@ -242,7 +244,9 @@ typedef struct PliStepInfo {
     bool finite;        ///< status is PLI_OK
     int substeps;       ///< explicit: how many were made; implicit: 1, or the pieces of a step that failed as one
     int cg_iterations;  ///< implicit
-    double residual;    ///< implicit: what iterations left of the right-hand side; 0 after a direct solve
+    int linearizations; ///< implicit: of the last stage, with `newton` in the definition
+    double
+        residual; ///< implicit: what iterations left of the right-hand side; 0 after a direct solve; newton: of the equation of motion
     PliIndex refined, coarsened; ///< regions
     PliIndex inverted;           ///< elements
     PliIndex bad_element;        ///< first inverted or non-finite element, or PLI_NONE
@@ -280,6 +284,19 @@ PLI_API const uint8_t *pli_body_skin_level(const PliBody *body); ///< one byte p
 
 // ---- evidence ----------------------------------------------------------------------------------------------------------
 
+/// Why a body with two forms (its scheme's own, and tetrahedra to fall back on) is in the one it is in.
+typedef enum PliFormReason {
+    PLI_FORM_WAITS,  ///< nothing has been tried yet
+    PLI_FORM_OWN,    ///< the own form kept the accuracy when it was tried, and costs less
+    PLI_FORM_DEAR,   ///< it would not cost clearly less
+    PLI_FORM_WRONG,  ///< it was too far off when it was tried
+    PLI_FORM_FREE,   ///< nothing holds the body, or it has no skin to compare
+    PLI_FORM_HOLLOW, ///< the own form has no inside
+    PLI_FORM_HOST,   ///< the host's forces act on coefficients
+    PLI_FORM_LEFT,   ///< what happens is not what was tried any more
+    PLI_FORM_BROKE   ///< the own form failed when it was tried
+} PliFormReason;
+
 /// Costs and events.
 typedef struct PliStats {
     double adapt_ms, force_ms, solve_ms, surface_ms, step_ms; ///< last step
@@ -294,9 +311,14 @@ typedef struct PliStats {
     double error_estimate; ///< over the largest displacement so far, beyond the error of the finest level
     int uniform_level;     ///< level + 1 where it runs as one level throughout; 0: mixed
     double mixed_work;     ///< what a mixture as good would cost, over what that level does
-    uint64_t retries;      ///< of steps, since reset, see PliStepInfo
-    int rates;             ///< explicit: at how many the elements tick, now
-    PliIndex eased;        ///< explicit: slivers with less than all damping, now
+    // of a body that can fall back on tetrahedra, else 0:
+    int form; ///< 1: they act; 2: the scheme's own form does
+    PliFormReason form_reason;
+    double own_error; ///< of the own form against the fallback when it was tried, over the largest displacement
+    double own_work;  ///< of the own form over that of the fallback, as counted before the trial
+    uint64_t retries; ///< of steps, since reset, see PliStepInfo
+    int rates;        ///< explicit: at how many the elements tick, now
+    PliIndex eased;   ///< explicit: slivers with less than all damping, now
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet
@@ -304,6 +326,8 @@ typedef struct PliStats {
 } PliStats;
 PLI_API PliStats pli_body_stats(const PliBody *body);                   ///< a copy
 PLI_API uint64_t pli_body_hash(const PliBody *body, const PliState *s); ///< same for any worker count and vector unit
+/// One sentence about the form a body is in, without a full stop; empty where it has only one.
+PLI_API void pli_body_form_text(const PliBody *body, char *text, size_t size);
 /// Stress in Pa, averaged to dofs of the active level.
 PLI_API void pli_body_von_mises(const PliBody *body, const double *x, double *per_dof);
 

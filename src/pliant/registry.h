@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /// Grows when a struct that schemes fill changes. A scheme built against another number is refused.
-#define PLI_SCHEME_ABI 3
+#define PLI_SCHEME_ABI 4
 enum { PLI_MOST_SCHEMES = 32, PLI_MOST_MESHES = 8, PLI_DEF_BYTES = 4096 };
 
 /// The meshes a scheme is made from, and the attributes that give them. All NULL: none.
@@ -92,6 +92,7 @@ typedef struct PliSchemeInfo {
     PliAttributeGroup attributes; ///< what the scheme adds to PliBodyDef: fields, files, links, lists, outputs
     PliMeshNeed mesh;
     bool adaptive;       ///< false: it has no criterion, and its attributes are refused
+    bool accurate;       ///< it follows an accuracy by itself; otherwise one asks for tetrahedra to fall back on
     const char *refuses; ///< attributes of PliBodyDef that mean nothing to it, separated by blanks, or NULL
     PliBody *(*create)(const PliHost *host, const void *def, const PliInputs *in, PliError *err);
     /// NULL: pli_body_retune. `def` is whole; only fields of `running` rows differ from those the body was made with.

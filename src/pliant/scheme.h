@@ -131,9 +131,8 @@ typedef struct PliForceOps {
     bool (*corners)(void *self, const PliIndex **corner,
                     PliIndex *count); ///< [count, 4], compact numbers, until the next cut
     /// Blocks of k K straight to value + 9 place, six places per element: pairs of corners 10 20 30 21 31 32, with the highest bit for
-    /// the transposed block; PLI_NONE first: the matrix of that element goes to `fn`, its four corners row-major. Blocks of a corner with
-    /// itself are left to the caller: rows sum to zero.
-    void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value, PliElementFn *fn, void *user);
+    /// the transposed block. Blocks of a corner with itself are left to the caller: rows sum to zero.
+    void (*add_corner_blocks)(void *self, double k, const PliIndex *place, double *value);
 } PliForceOps;
 
 // ---- linear solvers ----------------------------------------------------------------------------------------------------------
@@ -293,6 +292,13 @@ typedef struct PliSchemeOps {
 /// Makes a body around a scheme object; takes ownership of `self` (also on failure).
 PLI_API PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
                                  const PliSchemeStatic *statics, PliError *err);
+/// A body in two forms: `own` acts where it has kept the accuracy (percent of the largest displacement) beside `fallback`, and costs less.
+/// Takes ownership of both (also on failure). Coefficients of the fallback come first.
+PLI_API PliBody *pli_body_of_forms(const PliHost *host, PliBody *fallback, PliBody *own, double accuracy,
+                                   PliError *err);
+/// The body of the scheme itself: `body`, or the own form of one that has two. Its coefficients begin at `shift`; `acts`: it is not
+/// asleep. Both may be NULL.
+PLI_API const PliBody *pli_body_own_form(const PliBody *body, PliIndex *shift, bool *acts);
 /// A criterion the scheme can judge by; pli_body_create asks the same, this is for refusing before work starts.
 PLI_API PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err);
 PLI_API void *pli_body_self(PliBody *body);                               ///< the `self` it was made with

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <pliant/registry.h>
+#include <pliant/scheme.h>
 
 #include "base/memory.h"
 #include "base/vec.h"
@@ -87,6 +88,20 @@ static PliStatus read_links(const PliSource *source, const PliAttribute *row, co
     return PLI_OK;
 }
 
+/// Meshes of an attribute with files or one with links. @return how many there are in `m` then says it
+static PliStatus read_either(const PliSource *source, const PliHost *host, const PliAttribute *file,
+                             const PliAttribute *link, int most, PliMeshKind kind, Meshes *m, PliError *err)
+{
+    const int files = file ? source->file_count(source->user, file) : 0;
+    const int links = link ? source->link_count(source->user, link) : 0;
+    if (files && links)
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "both %s and %s are given: choose one", file->name, link->name);
+    if (files + links > most)
+        return pli_refuse(err, PLI_OVER_CAPACITY, "%d meshes are given; at most %d are possible", files + links, most);
+    if (files) return read_files(source, file, host, files, kind, m, err);
+    return links ? read_links(source, link, host, links, kind, m, err) : PLI_OK;
+}
+
 static PliStatus read_meshes(const PliSchemeInfo *info, const PliSource *source, const PliHost *host, const void *def,
                              Meshes *m, PliError *err)
 {
@@ -94,18 +109,9 @@ static PliStatus read_meshes(const PliSchemeInfo *info, const PliSource *source,
     const PliAttribute *file = need->file ? pli_attribute_find(&info->attributes, need->file) : NULL;
     const PliAttribute *link = need->link ? pli_attribute_find(&info->attributes, need->link) : NULL;
     const PliAttribute *own = need->own ? pli_attribute_find(&info->attributes, need->own) : NULL;
-    const int files = file ? source->file_count(source->user, file) : 0;
-    const int links = link ? source->link_count(source->user, link) : 0;
-    if (files && links)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "both %s and %s are given: choose one", file->name, link->name);
-    if (files + links > need->most)
-        return pli_refuse(err, PLI_OVER_CAPACITY, "%d meshes are given; at most %d are possible", files + links,
-                          need->most);
-    if (files) return read_files(source, file, host, files, kind_of(info, def), m, err);
-    const bool alone = !links && own && source->list(source->user, own).count > 0;
-    PliStatus status = links   ? read_links(source, link, host, links, kind_of(info, def), m, err)
-                       : alone ? read_links(source, NULL, host, 1, kind_of(info, def), m, err)
-                               : PLI_OK;
+    PliStatus status = read_either(source, host, file, link, need->most, kind_of(info, def), m, err);
+    if (!status && m->count == 0 && own && source->list(source->user, own).count > 0)
+        status = read_links(source, NULL, host, 1, kind_of(info, def), m, err);
     if (status || m->count >= need->least) return status;
     return pli_refuse(err, PLI_BAD_ARGUMENT, "%s", need->missing ? need->missing : "no mesh");
 }
@@ -116,14 +122,19 @@ static PliStatus publish_row(const PliInputs *in, const PliHost *host, const Pli
                              PliError *err)
 {
     const bool indices = row->kind == PLI_INDICES;
-    const size_t count = in->info->output(body, in, row->name, NULL, NULL);
+    PliIndex shift;
+    const PliBody *own = pli_body_own_form(body, &shift, NULL);
+    const size_t ahead = indices ? 0 : 3 * (size_t)shift; // one for each coefficient, those of the fallback first
+    const size_t count = ahead + in->info->output(own, in, row->name, NULL, NULL);
     double *real = indices ? NULL : PLI_NEW(host, count, double);
     PliIndex *index = indices ? PLI_NEW(host, count, PliIndex) : NULL;
     PliStatus status = PLI_OK;
     if (count && !real && !index) {
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %zu numbers of %s", count, row->name);
     } else {
-        if (count) in->info->output(body, in, row->name, real, index);
+        if (ahead) memcpy(real, pli_body_rest(body), ahead * sizeof *real);
+        if (count) in->info->output(own, in, row->name, real ? real + ahead : NULL, index);
+        for (size_t i = 0; index && i < count; ++i) index[i] += shift;
         status = in->source->publish(in->source->user, row, real, index, count, err);
     }
     PLI_FREE(host, real, count);
@@ -181,6 +192,56 @@ static PliStatus constrain(const PliSource *source, const PliHost *host, PliBody
     return status;
 }
 
+// ---- a form to fall back on --------------------------------------------------------------------------------------------------
+
+/// Tetrahedra of the same material, which choose their levels by the accuracy.
+static PliBody *make_fallback(const PliHost *host, const PliBodyDef *def, const PliMesh *const *levels, int count,
+                              PliError *err)
+{
+    PliTetLodDef d = pli_tetlod_default();
+    d.base.material = def->material;
+    if (def->fallback_law) d.base.material.law = (PliLaw)(def->fallback_law - 1);
+    d.base.mass_damping = def->mass_damping;
+    d.base.adapt = def->adapt;
+    d.base.stiff_regions = def->stiff_regions, d.base.stiff_region_count = def->stiff_region_count;
+    d.base.criterion.accuracy = def->criterion.accuracy;
+    d.base.criterion.max_active = def->criterion.max_active;
+    d.base.criterion.smallest_size = def->criterion.smallest_size;
+    v3_copy(d.base.gravity, def->gravity);
+    d.base.multirate = PLI_RATES_OWN;
+    d.base.spread = false;
+    d.levels = levels, d.level_count = count;
+    return pli_tetlod_create(host, &d, err);
+}
+
+/// The body of the scheme alone, or of both forms where the scene asks for an accuracy that the scheme does not follow by itself.
+static PliBody *make_forms(const PliInputs *in, const PliHost *host, PliBodyDef *def, PliError *err)
+{
+    static const char missing[] = "an accuracy of %g %% needs tetrahedra to fall back on: give "
+                                  "fallbackFilenames=\"coarse.msh ... fine.msh\" or fallbackLevels=\"@loader0 ...\"";
+    const double accuracy = def->criterion.accuracy;
+    Meshes m = { 0 };
+    if (!in->info->adaptive || in->info->accurate) return in->info->create(host, def, in, err);
+    PliStatus status = read_either(in->source, host, pli_attribute_find(&pli_criterion_attributes, "fallbackFilenames"),
+                                   pli_attribute_find(&pli_criterion_attributes, "fallbackLevels"), PLI_MOST_MESHES,
+                                   PLI_MESH_TETS, &m, err);
+    const bool given = m.count > 0, lent = !given && in->mesh_count && in->mesh[0]->tet_count > 0;
+    if (!status && (given || def->fallback_law) && !(accuracy > 0.0))
+        status = pli_refuse(err, PLI_BAD_ARGUMENT, "there is a form to fall back on, and no accuracy that asks for it");
+    if (!status && accuracy > 0.0 && !given && !lent) status = pli_refuse(err, PLI_BAD_ARGUMENT, missing, accuracy);
+    PliBody *body = NULL, *fallback = NULL;
+    if (!status && accuracy > 0.0)
+        fallback =
+            make_fallback(host, def, given ? (const PliMesh *const *)m.mesh : in->mesh, given ? m.count : 1, err);
+    def->criterion.accuracy = 0.0;
+    if (!status && (fallback || !(accuracy > 0.0))) body = in->info->create(host, def, in, err);
+    def->criterion.accuracy = accuracy;
+    for (int i = 0; i < m.count; ++i) pli_mesh_destroy(m.mesh[i]);
+    if (body && fallback) return pli_body_of_forms(host, fallback, body, accuracy, err);
+    pli_body_destroy(fallback);
+    return body;
+}
+
 // ---- bodies ----------------------------------------------------------------------------------------------------------------
 
 PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const PliSource *source,
@@ -194,7 +255,7 @@ PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const P
     if (!status) status = read_regions(source, def, err);
     if (!status) status = read_meshes(info, source, host, def, &m, err);
     const PliInputs in = { .mesh = (const PliMesh *const *)m.mesh, m.count, info, source };
-    PliBody *body = status ? NULL : info->create(host, def, &in, err);
+    PliBody *body = status ? NULL : make_forms(&in, host, def, err);
     if (body && (constrain(source, host, body, err) || publish(&in, host, body, err))) {
         pli_body_destroy(body);
         body = NULL;

@@ -16,10 +16,10 @@ void pli_assembled_release(PliAssembled *m)
     const PliHost *h = &m->host;
 #define RELEASE(name) PLI_FREE(h, m->name, m->name##_capacity)
     RELEASE(order), RELEASE(place), RELEASE(first), RELEASE(column), RELEASE(value), RELEASE(fixed);
-    RELEASE(in), RELEASE(out), RELEASE(corner_place), RELEASE(reduced), RELEASE(reduced_column);
-    RELEASE(edge_first), RELEASE(edge_column), RELEASE(reduced_place), RELEASE(reduced_weight), RELEASE(pair),
-        RELEASE(near_first), RELEASE(near), RELEASE(scratch);
+    RELEASE(in), RELEASE(out), RELEASE(corner_place), RELEASE(edge_first), RELEASE(edge_column), RELEASE(pair);
+    RELEASE(near_first), RELEASE(near), RELEASE(scratch);
 #undef RELEASE
+    pli_slave_rows_release(&m->slaves);
 }
 
 // ---- which points couple ----------------------------------------------------------------------------------------------------
@@ -39,65 +39,23 @@ static void push_pair(PliIndex row, PliIndex column, const double k9[9], void *u
     if (!arg->failed) m->pair[m->pair_count++] = (PliPair){ row, column };
 }
 
-static void push_clique(const PliIndex *point, PliIndex count, PairArg *arg)
-{
-    for (PliIndex a = 0; a < count; ++a)
-        for (PliIndex b = 0; b < a; ++b)
-            push_pair(point[a] > point[b] ? point[a] : point[b], point[a] > point[b] ? point[b] : point[a], NULL, arg);
-}
-
-/// The active points that the four corners hang on, and their weights; rows of W have at most some dozens.
-static bool add_reduced(PliAssembled *m, const PliSystem *s, const PliIndex *corner, PairArg *arg)
-{
-    enum { MOST = 64 };
-    PliIndex column[MOST], count = 0;
-    double weight[4][MOST] = { { 0.0 } };
-    for (int a = 0; a < 4; ++a) {
-        const PliSupport w = pli_system_support(s, &corner[a]);
-        for (PliIndex k = 0; k < w.count; ++k) {
-            PliIndex c = 0;
-            while (c < count && column[c] != w.column[k]) ++c;
-            if (c == MOST) return false;
-            if (c == count) column[count++] = w.column[k];
-            weight[a][c] += w.weight[k];
-        }
-    }
-    const PliReduced r = { (PliIndex)m->reduced_columns, count, m->reduced_weights, m->reduced_places };
-    if (!PLI_GROW(&m->host, m->reduced, m->reduced_count, m->reduced_capacity)) return false;
-    m->reduced[m->reduced_count++] = r;
-    for (PliIndex c = 0; c < count; ++c) {
-        if (!PLI_GROW(&m->host, m->reduced_column, m->reduced_columns, m->reduced_column_capacity)) return false;
-        m->reduced_column[m->reduced_columns++] = column[c];
-    }
-    for (PliIndex k = 0; k < 4 * count; ++k) {
-        if (!PLI_GROW(&m->host, m->reduced_weight, m->reduced_weights, m->reduced_weight_capacity)) return false;
-        m->reduced_weight[m->reduced_weights++] = weight[k / count][k % count];
-    }
-    for (PliIndex k = 0; k < count * (count + 1) / 2; ++k) {
-        if (!PLI_GROW(&m->host, m->reduced_place, m->reduced_places, m->reduced_place_capacity)) return false;
-        m->reduced_place[m->reduced_places++] = PLI_NONE; // when the rows are there
-    }
-    push_clique(column, count, arg);
-    return true;
-}
-
-/// @return false when stiffness does not come from elements with four corners alone, or some hang on too many points.
+/// @return false when stiffness does not come from elements with four corners alone.
 static bool push_corners(PliAssembled *m, const PliSystem *s, PairArg *arg)
 {
     const PliIndex *corner;
     PliIndex count;
-    m->reduced_count = m->reduced_columns = m->reduced_weights = m->reduced_places = 0;
     if (!s->force->corners || !s->force->corners(s->force_self, &corner, &count)) return false;
-    if (!RESERVE(m, corner_place, PLI_CORNER_PAIRS * (size_t)count)) arg->failed = true;
-    for (PliIndex e = 0; e < count && !arg->failed; ++e, corner += 4) {
-        bool active = true;
-        for (int a = 0; a < 4; ++a) active = active && corner[a] < s->active_count;
-        m->corner_place[PLI_CORNER_PAIRS * (size_t)e] = active ? 0 : PLI_NONE;
-        if (active)
-            push_clique(corner, 4, arg);
-        else if (!add_reduced(m, s, corner, arg))
-            return false;
-    }
+    m->slaves.host = m->host;
+    if (!RESERVE(m, corner_place, PLI_CORNER_PAIRS * (size_t)count) ||
+        !pli_slave_rows_pattern(&m->slaves, s, corner, count))
+        arg->failed = true;
+    for (PliIndex e = 0; e < count && !arg->failed; ++e, corner += 4)
+        for (int a = 0; a < 4; ++a)
+            for (int b = 0; b < a; ++b) {
+                const PliIndex i = corner[a], j = corner[b];
+                if (i < s->active_count && j < s->active_count) push_pair(i > j ? i : j, i > j ? j : i, NULL, arg);
+            }
+    if (!arg->failed) pli_slave_rows_couple(&m->slaves, push_pair, arg);
     return true;
 }
 
@@ -212,6 +170,17 @@ static PliIndex sort_into(const PliAssembled *m, PliIndex r, bool edges, PliInde
     return used;
 }
 
+/// Those of `edge`, the one of no use and those of slaves.
+static size_t blocks_before_slaves(const PliAssembled *m)
+{
+    return (size_t)m->n + m->first[m->n] + m->edge_first[m->n] + 1;
+}
+
+static size_t all_blocks(const PliAssembled *m)
+{
+    return blocks_before_slaves(m) + (m->by_corners ? m->slaves.blocks : 0);
+}
+
 static bool build_rows(PliAssembled *m, const uint8_t *fixed)
 {
     const PliIndex n = m->n;
@@ -223,8 +192,7 @@ static bool build_rows(PliAssembled *m, const uint8_t *fixed)
         return false;
     m->edge_first[0] = 0;
     for (PliIndex r = 0; r < n; ++r) m->edge_first[r + 1] = sort_into(m, r, true, m->edge_column, m->edge_first[r]);
-    return RESERVE(m, value, 9 * ((size_t)n + m->first[n] + m->edge_first[n] + 1) + 4) && RESERVE(m, fixed, n) &&
-           RESERVE(m, in, 4 * (size_t)n) &&
+    return RESERVE(m, value, 9 * all_blocks(m) + 4) && RESERVE(m, fixed, n) && RESERVE(m, in, 4 * (size_t)n) &&
            RESERVE(m, out, 4 * (size_t)n); // four: vectors read past the last row of a block
 }
 
@@ -260,25 +228,36 @@ static PliIndex place_of(const PliAssembled *m, const uint8_t *fixed, PliIndex i
     return r >= c ? pli_assembled_find(m, r, c) : pli_assembled_find(m, c, r) | PLI_PLACE_MIRRORED;
 }
 
+typedef struct PlaceArg {
+    const PliAssembled *m;
+    const uint8_t *fixed;
+} PlaceArg;
+
+static PliIndex place_pair(const void *user, PliIndex i, PliIndex j)
+{
+    const PlaceArg *arg = user;
+    return i == j ? arg->m->place[i] : place_of(arg->m, arg->fixed, i, j);
+}
+
+static PliIndex corner_place(const PliAssembled *m, const PliSystem *s, PliIndex i, PliIndex j)
+{
+    const PliIndex n = s->active_count, from = (PliIndex)blocks_before_slaves(m);
+    if (i < n && j < n) return place_of(m, s->fixed, i, j);
+    return i > j ? from + pli_slave_rows_find(&m->slaves, i - n, j)
+                 : (from + pli_slave_rows_find(&m->slaves, j - n, i)) | PLI_PLACE_MIRRORED;
+}
+
 static void place_corners(PliAssembled *m, const PliSystem *s)
 {
     static const int row[PLI_CORNER_PAIRS] = { 1, 2, 3, 2, 3, 3 }, column[PLI_CORNER_PAIRS] = { 0, 0, 0, 1, 1, 2 };
     const PliIndex *corner;
     PliIndex count;
     s->force->corners(s->force_self, &corner, &count);
-    for (PliIndex e = 0; e < count; ++e, corner += 4) {
-        PliIndex *place = m->corner_place + PLI_CORNER_PAIRS * (size_t)e;
-        for (int q = 0; place[0] != PLI_NONE && q < PLI_CORNER_PAIRS; ++q)
-            place[q] = place_of(m, s->fixed, corner[row[q]], corner[column[q]]);
-    }
-    for (size_t k = 0; k < m->reduced_count; ++k) {
-        const PliReduced *r = &m->reduced[k];
-        const PliIndex *point = m->reduced_column + r->column_first;
-        PliIndex *place = m->reduced_place + r->place_first;
-        for (PliIndex p = 0; p < r->column_count; ++p)
-            for (PliIndex q = 0; q <= p; ++q)
-                *place++ = q == p ? m->place[point[p]] : place_of(m, s->fixed, point[p], point[q]);
-    }
+    for (PliIndex e = 0; e < count; ++e, corner += 4)
+        for (int q = 0; q < PLI_CORNER_PAIRS; ++q)
+            m->corner_place[PLI_CORNER_PAIRS * (size_t)e + (size_t)q] =
+                corner_place(m, s, corner[row[q]], corner[column[q]]);
+    pli_slave_rows_place(&m->slaves, place_pair, &(PlaceArg){ m, s->fixed });
 }
 
 PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
@@ -299,7 +278,6 @@ PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
 typedef struct FillArg {
     PliAssembled *m;
     double factor;
-    size_t reduced; ///< next one
 } FillArg;
 
 static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *user)
@@ -314,72 +292,9 @@ static void fill_block(PliIndex row, PliIndex column, const double k9[9], void *
     for (int i = 0; i < 9; ++i) v[i] += arg->factor * k9[i];
 }
 
-// Blocks of nine numbers as two vectors and one more.
-typedef double V4 __attribute__((vector_size(32)));
-typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef struct Block {
-    V4 low, high;
-    double last;
-} Block;
-
-static inline void add_scaled(Block *to, double w, const Block *b)
-{
-    to->low += w * b->low, to->high += w * b->high, to->last += w * b->last;
-}
-
-static inline void store_block(const Block *b, bool mirrored, double *v)
-{
-    if (mirrored) {
-        *(U4 *)v += __builtin_shufflevector(b->low, b->high, 0, 3, 6, 1);
-        *(U4 *)(v + 4) += __builtin_shufflevector(b->low, b->high, 4, 7, 2, 5);
-    } else {
-        *(U4 *)v += b->low, *(U4 *)(v + 4) += b->high;
-    }
-    v[8] += b->last;
-}
-
-/// W^T K W over `count` points, W is w [4, count].
-PLI_WIDE static void reduce(const Block k[4][4], const double *w, PliIndex count, const PliIndex *place, double *value)
-{
-    const Block zero = { { 0.0 }, { 0.0 }, 0.0 };
-    double total[4] = { 0.0 };
-    for (PliIndex p = 0; p < 4 * count; ++p) total[p / count] += w[p];
-    for (PliIndex p = 0; p < count; ++p) {
-        Block half[4] = { zero, zero, zero, zero }; // (W^T K)_p, corner by corner
-        for (int a = 0; a < 4; ++a)
-            for (int b = 0; w[(size_t)a * count + p] != 0.0 && b < 4; ++b)
-                add_scaled(&half[b], w[(size_t)a * count + p], &k[a][b]);
-        for (PliIndex q = 0; q <= p; ++q, ++place) {
-            Block sum = zero;
-            for (int b = 0; b < 4; ++b) {
-                // on the diagonal, what sum_up cannot see: the sum of the row, 0 where weights sum to 1
-                const double wb = q < p ? w[(size_t)b * count + q] : total[b];
-                if (wb != 0.0) add_scaled(&sum, wb, &half[b]);
-            }
-            store_block(&sum, *place & PLI_PLACE_MIRRORED, value + 9 * (size_t)(*place & ~PLI_PLACE_MIRRORED));
-        }
-    }
-}
-
-/// One element with passive corners; k has four corners, row-major.
-static void fill_reduced(const PliIndex *corner, PliIndex n, const double *k, void *user)
-{
-    (void)corner, (void)n;
-    FillArg *arg = user;
-    PliAssembled *m = arg->m;
-    const PliReduced *r = &m->reduced[arg->reduced++];
-    Block block[4][4];
-    for (int a = 0; a < 4; ++a)
-        for (int b = 0; b < 4; ++b) {
-            const double *x = k + 36 * a + 3 * b, *y = x + 12, *z = y + 12;
-            block[a][b] = (Block){ { x[0], x[1], x[2], y[0] }, { y[1], y[2], z[0], z[1] }, z[2] };
-        }
-    reduce(block, m->reduced_weight + r->weight_first, r->column_count, m->reduced_place + r->place_first, m->value);
-}
-
 static void add_masses(PliAssembled *m, const PliStepMatrix *a)
 {
-    FillArg arg = { m, a->mass_factor, 0 };
+    FillArg arg = { m, a->mass_factor };
     for (PliIndex i = 0; i < a->count; ++i) {
         double *v = m->value + 9 * (size_t)m->place[i], w = a->mass_factor * a->mass[i];
         if (!a->mass_first) v[0] += w, v[4] += w, v[8] += w;
@@ -419,11 +334,12 @@ PLI_WIDE static void sum_up(PliIndex n, const PliIndex *first, const PliIndex *c
 void pli_assembled_fill(PliAssembled *m, const PliStepMatrix *a)
 {
     const PliSystem *s = a->system;
-    FillArg arg = { m, a->stiffness_factor, 0 };
-    memset(m->value, 0, 9 * ((size_t)m->n + m->first[m->n] + m->edge_first[m->n] + 1) * sizeof *m->value);
+    FillArg arg = { m, a->stiffness_factor };
+    memset(m->value, 0, 9 * all_blocks(m) * sizeof *m->value);
     if (m->by_corners) {
-        s->force->add_corner_blocks(s->force_self, a->stiffness_factor, m->corner_place, m->value, fill_reduced, &arg);
+        s->force->add_corner_blocks(s->force_self, a->stiffness_factor, m->corner_place, m->value);
         sum_up(m->n, m->first, m->column, m->edge_first, m->value);
+        pli_slave_rows_reduce(&m->slaves, m->place, m->n, m->value + 9 * blocks_before_slaves(m), m->value);
     } else {
         pli_step_matrix_stiffness(a, fill_block, &arg);
     }
@@ -451,6 +367,9 @@ void pli_assembled_tethers(const PliAssembled *m, const PliStepMatrix *a,
 }
 
 // ---- product -------------------------------------------------------------------------------------------------------------------
+
+typedef double V4 __attribute__((vector_size(32)));
+typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 // Points in vectors of four with a zero behind; rows of blocks are read with what follows them, which that zero takes out.
 PLI_WIDE static void multiply(PliIndex n, const PliIndex *first, const PliIndex *column, const double *value,

@@ -6,18 +6,12 @@
 // row of the identity and no others. Tethers are not part of it: they come and go within a step, and few points have them.
 // The pattern allocates when it grows; filling and multiplying never do.
 
+#include "solver/slave_rows.h"
 #include "solver/system.h"
 
 typedef struct PliPair {
     PliIndex row, column;
 } PliPair;
-
-/// An element with passive corners: its blocks over the active points these hang on.
-typedef struct PliReduced {
-    PliIndex column_first, column_count; ///< active points, in `reduced_column`
-    size_t weight_first;                 ///< [4, column_count] in `reduced_weight`
-    size_t place_first;                  ///< of its pairs, row after row of the lower triangle, in `reduced_place`
-} PliReduced;
 
 typedef struct PliAssembled {
     PliHost host;
@@ -25,27 +19,23 @@ typedef struct PliAssembled {
     PliIndex *order, *place;  ///< order[row]: its point; place[point]: its row
     PliIndex *first, *column; ///< blocks below the diagonal, by rows, ascending
     double *
-        value; ///< [n + first[n], 9], row-major: diagonal blocks, then those below; behind them `edge` blocks and one of no use
+        value; ///< [n + first[n], 9], row-major: diagonal blocks, then those below; behind them `edge` blocks, one of no use, those of slaves
     uint8_t *fixed;   ///< per row
     double *in, *out; ///< [n, 4], to lend to a product
 
     /// Fixed neighbours of each row, ascending: what couples with them only counts on the diagonal.
     PliIndex *edge_first, *edge_column;
     bool by_corners;        ///< all stiffness comes from elements with four corners, whose places are known:
-    PliIndex *corner_place; ///< [elements, 6], see pli_elastic_add_tet_blocks; PLI_NONE: the next of `reduced`
-    PliReduced *reduced;
-    PliIndex *reduced_column, *reduced_place;
-    double *reduced_weight;
-    size_t reduced_count, reduced_columns, reduced_weights, reduced_places;
+    PliIndex *corner_place; ///< [elements, 6], see pli_elastic_add_tet_blocks
+    PliSlaveRows slaves;
 
     // while a pattern is made
     PliPair *pair;
     size_t pair_count;
     PliIndex *near_first, *near, *scratch; ///< neighbours of each point
     size_t order_capacity, place_capacity, first_capacity, column_capacity, value_capacity, fixed_capacity, in_capacity,
-        out_capacity, edge_first_capacity, edge_column_capacity, corner_place_capacity, reduced_capacity,
-        reduced_column_capacity, reduced_place_capacity, reduced_weight_capacity, pair_capacity, near_first_capacity,
-        near_capacity, scratch_capacity;
+        out_capacity, edge_first_capacity, edge_column_capacity, corner_place_capacity, pair_capacity,
+        near_first_capacity, near_capacity, scratch_capacity;
 } PliAssembled;
 
 void pli_assembled_release(PliAssembled *m);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "solver/methods.h"
+#include "solver/newton.h"
 
 // ---- memory lent to a step: six fields over all points, then the iteration's own ------------------------------------------
 
@@ -34,13 +35,15 @@ static Scratch scratch_of(const PliSystem *s)
 
 // ---- the matrix ------------------------------------------------------------------------------------------------------------
 
+static const double *tangent_of(const PliSystem *s) { return s->tangent ? s->tangent : s->x; }
+
 static PliStepMatrix matrix_of(PliSystem *s)
 {
     return (PliStepMatrix){
         .count = s->active_count,
         .mass_factor = s->mass_factor,
         .stiffness_factor = s->stiffness_factor,
-        .x = s->x,
+        .x = tangent_of(s),
         .mass = s->mass,
         .mass_first = s->mass_first,
         .mass_column = s->mass_column,
@@ -70,6 +73,12 @@ static void add_tethers(const PliStepMatrix *a, const double *p, double *y)
         for (PliIndex k = a->tether_first[j]; k < a->tether_first[j + 1]; ++k)
             for (int c = 0; c < 3; ++c) y[3 * (size_t)a->tether_column[k] + (size_t)c] += a->tether_weight[k] * f[c];
     }
+}
+
+void pli_system_add_tethers(PliSystem *s, const double *p, double *y)
+{
+    const PliStepMatrix a = matrix_of(s);
+    add_tethers(&a, p, y);
 }
 
 /// y = A p with all rows, those of fixed points as if they were free; p is 0 there.
@@ -273,7 +282,7 @@ static bool prepare(Solve *q)
         if (q->is != PLI_PREPARED_INDEFINITE) return q->is != PLI_PREPARED_FAILED;
         q->is = PLI_PREPARED_EXACT;
         if (q->definite) return true;
-        q->s->force->linearize(q->s->force_self, q->s->x, true);
+        q->s->force->linearize(q->s->force_self, tangent_of(q->s), true);
     }
 }
 
@@ -401,7 +410,7 @@ static int solve_constrained(Solve *q, const double *b, double *dv, double *scra
         iterations += r.iterations;
         q->converged = r.converged;
         if (r.indefinite && !q->definite) {
-            q->s->force->linearize(q->s->force_self, q->s->x, true);
+            q->s->force->linearize(q->s->force_self, tangent_of(q->s), true);
             q->definite = true, q->has_guess = false;
         } else if (r.converged || !q->is_stale) {
             return isfinite(r.residual) ? iterations : -1;
@@ -426,7 +435,7 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
             if (m->ops->spent) m->ops->spent(m->self, r.iterations);
             return isfinite(r.residual) ? iterations : -1;
         }
-        q->s->force->linearize(q->s->force_self, q->s->x, true);
+        q->s->force->linearize(q->s->force_self, tangent_of(q->s), true);
         q->definite = true;
         q->has_guess = q->is_stale = false;
         if (!prepare(q)) return -1;
@@ -435,10 +444,11 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
 }
 
 /// The step's dv: solved until tools have nothing to say. @return iterations, or -1
-static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage, bool again, const Scratch *w)
+static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage, bool again, bool guess,
+                      const Scratch *w)
 {
     enum { ROUNDS = 24 };
-    Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices };
+    Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices, .has_guess = guess };
     const size_t n = 3 * (size_t)s->active_count;
     int total = 0;
     if (again) {
@@ -469,6 +479,43 @@ static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage
         q.has_guess = true;
         s->prepared_tethers = true;
     }
+}
+
+typedef struct Again {
+    PliSystem *s;
+    PliImplicit im; ///< with the tolerance of the present solve
+    const PliStage *stage;
+    const Scratch *w;
+    double left; ///< N s, that a solve may leave
+} Again;
+
+static int solve_again(void *self)
+{
+    Again *a = self;
+    const PliIndex n = 3 * a->s->active_count;
+    const double size = sqrt(pli_dot(n, a->w->free, a->w->free));
+    if (size > 0.0) a->im.iterative.tolerance = fmin(a->im.iterative.tolerance, a->left / size);
+    if (a->s->unsettle) a->s->unsettle(a->s->self);
+    return solve_step(a->s, &a->im, a->stage, false, true, a->w);
+}
+
+/// The other linearisations of a stage. @return their iterations, or -1
+static int refine(PliSystem *s, const PliImplicit *im, const PliStage *stage, const Scratch *w)
+{
+    const PliIndex n = 3 * s->active_count;
+    Again again = { s, *im, stage, w, 0.5 * im->iterative.tolerance * sqrt(pli_dot(n, w->free, w->free)) };
+    PliNewton q = { .s = s,
+                    .stage = stage,
+                    .most = im->newton,
+                    .definite = !im->chosen->ops->notices,
+                    .tolerance = im->iterative.tolerance,
+                    .free = w->free,
+                    .dv = w->dv,
+                    .solve = solve_again,
+                    .self = &again };
+    const int iterations = pli_newton_refine(&q);
+    s->tangent = NULL;
+    return iterations;
 }
 
 int pli_implicit_stages(int order, double dt, PliStage stage[PLI_STAGES])
@@ -511,21 +558,24 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }
     s->force_ready = false;
-    if (im->chosen->ops->watch) {
+    s->tangent = NULL;
+    if (im->chosen->ops->watch && !stage->again) {
         const PliStepMatrix a = matrix_of(s);
         memcpy(w.reaction, s->f, all * sizeof *s->f);
         pli_system_gather(s, w.reaction);
         im->chosen->ops->watch(im->chosen->self, &a, w.reaction);
     }
-    const bool again = stage->again && still_holds(s, &w, reach);
+    const bool newton = s->newton && im->newton > 1, again = stage->again && !newton && still_holds(s, &w, reach);
     if (!stage->again) memcpy(w.before, s->f, all * sizeof *s->f);
+    if (newton) pli_newton_note_internal(s);
     if (s->add_force) s->add_force(s->self, stage->start, reach, s->x, s->v, s->f);
+    if (newton) pli_newton_note_outer(s);
     // Under compression the exact tangent has negative eigenvalues: close to singular, the matrix throws points, and contact solved on
     // its inverse has no solution. Without them it is positive definite for any step. Methods that notice try the exact one first,
     // which follows the motion better and comes to rest sooner.
     const double start = pli_cpu_ms();
     if (!again) s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
-    s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start };
+    s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start, .linearizations = 1 };
     // f += (g + b_r) K v
     s->force->add_dforce(s->force_self, s->v, reach + s->rayleigh_stiffness, s->f);
     pli_system_gather(s, s->f);
@@ -536,13 +586,20 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
             double f = s->f[j] + s->load[i] * s->gravity[c] - s->mass_damping * b[j];
             if (s->f_ext) f += s->f_ext[j];
             if (s->impulse) s->impulse[j] = s->fixed[i] ? (stage->again ? s->impulse[j] : 0.0) - h * f : 0.0;
-            b[j] = s->fixed[i] ? 0.0 : h * f;
+            b[j] = h * f;
         }
     }
+    if (newton) pli_newton_note_start(s, stage, b);
+    for (size_t i = 0; i < n; ++i)
+        if (s->fixed[i / 3]) b[i] = 0.0;
     s->mass_factor = 1.0 + reach * s->mass_damping;
     s->stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
     const double begin = pli_cpu_ms();
-    const int iterations = solve_step(s, im, stage, again, &w);
+    int iterations = solve_step(s, im, stage, again, false, &w);
+    if (newton && iterations >= 0) {
+        const int more = refine(s, im, stage, &w);
+        iterations = more < 0 ? -1 : iterations + more;
+    }
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
     if (s->impulse) {

@@ -14,6 +14,7 @@
 typedef struct PliSolveCost {
     double residual; ///< relative to the right-hand side; 0 after a direct solve
     double linearize_ms, prepare_ms, iterate_ms;
+    int linearizations;
 } PliSolveCost;
 
 typedef struct PliSystem {
@@ -46,6 +47,8 @@ typedef struct PliSystem {
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *impulse; ///< N s, active_count Vec3: what held the fixed ones in the last implicit step; NULL: not wanted
     double *work;    ///< lent scratch, pli_implicit_workspace doubles
+    double *newton;  ///< lent scratch, pli_newton_workspace doubles; NULL: one linearisation a stage
+    const double *tangent; ///< points where K was last made, inside a step; NULL: x
     // explicit only
     int rate_count; ///< of PliForceOps, for the present cut
     /// Semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off.
@@ -64,6 +67,7 @@ typedef struct PliSystem {
     /// Implicit: whether dv agrees with the tools, `solved` to the tolerance. If not, what `press` adds is another force now, and where it sets `matrix`
     /// tethers are others, too.
     bool (*settle)(void *self, const double *dv, bool solved, bool *matrix);
+    void (*unsettle)(void *self); ///< Implicit: the body is linearised elsewhere, and tools have to agree with it again
     void *self;
 
     double mass_factor, stiffness_factor; ///< of the matrix of the last implicit step
@@ -78,9 +82,10 @@ typedef struct PliSystem {
     PliConstraints *constraints; ///< met at the end of the step; NULL: none
 } PliSystem;
 
-void pli_system_spread(const PliSystem *s, double *a);                ///< slaves of one field from its active part
-void pli_system_gather(const PliSystem *s, double *f);                ///< active += W^T slaves
-void pli_system_mass(const PliSystem *s, const double *p, double *y); ///< y = M p on active points
+void pli_system_spread(const PliSystem *s, double *a);                 ///< slaves of one field from its active part
+void pli_system_gather(const PliSystem *s, double *f);                 ///< active += W^T slaves
+void pli_system_mass(const PliSystem *s, const double *p, double *y);  ///< y = M p on active points
+void pli_system_add_tethers(PliSystem *s, const double *p, double *y); ///< y += what tethers take of p, active points
 /// What a point hangs on: itself when it is active, else its row of W. `point` must outlive it.
 typedef struct PliSupport {
     const PliIndex *column;
@@ -106,6 +111,7 @@ size_t pli_implicit_workspace(PliIndex point_capacity); ///< doubles
 typedef struct PliImplicit {
     PliLinearSolver wish; ///< the user's
     PliIterative iterative;
+    int newton; ///< most linearisations of a stage
     PliHost host;
     PliLinearMethod *method; ///< the scheme's, then the library's
     int method_count, own_count;

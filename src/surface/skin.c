@@ -117,6 +117,7 @@ void pli_skin_reset(PliSkin *s)
     s->kept_count = 0;
     s->packed_revision = 0;
     s->largest_offset = 0.0;
+    s->in_use = false; // nobody has seen the new one
 }
 
 // the PLI_SKIN_ROW largest of the touched weights, in the order they were touched, rescaled to their full sum

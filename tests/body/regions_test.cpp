@@ -2,6 +2,7 @@
 // Regions of another stiffness, on every scheme with a volume: one around the whole body is another Young's modulus, and a nodule
 // under a tool is felt.
 #include <pliant/frames.h>
+#include <pliant/octree.h>
 #include <pliant/stages.h>
 #include <pliant/wavelet.h>
 
@@ -61,6 +62,18 @@ Body frames(const Setup &s)
     return Body(pli_frames_create(&host, &d, nullptr));
 }
 
+Body octree(const Setup &s)
+{
+    const Mesh mesh = box(8, 8, 4, 0.1, 0.1, 0.05);
+    PliOctreeDef d = pli_octree_default();
+    s.write(&d.base);
+    d.base.material.law = PLI_COROT;
+    d.mesh = mesh.get(), d.resolution = 16, d.levels = 2;
+    d.base.criterion.kind = PLI_BY_REGION, d.base.criterion.radius = 0.03; // two levels meet
+    d.base.criterion.point[0] = d.base.criterion.point[1] = d.base.criterion.point[2] = 0.05;
+    return Body(pli_octree_create(&host, &d, nullptr));
+}
+
 Body wavelet(const Setup &s, PliWaveletLaw law)
 {
     PliWaveletDef d = pli_wavelet_default();
@@ -76,6 +89,7 @@ const std::vector<std::pair<std::string, Maker>> makers = {
     { "implicit fem", [](const Setup &s) { return fem(s, true); } },
     { "tetlod", tetlod },
     { "frames", frames },
+    { "octree", octree },
     { "wavelet", [](const Setup &s) { return wavelet(s, PLI_WAVELET_QUASI_LINEAR); } },
     { "nonlinear wavelet", [](const Setup &s) { return wavelet(s, PLI_WAVELET_NONLINEAR); } },
 };

@@ -156,6 +156,39 @@ TEST_F(Mesh, LeavesNothingBehindWhenItCannot)
     EXPECT_TRUE(std::filesystem::exists(out + "/mine.txt"));
 }
 
+/// A tip thinner than the tetrahedra is left out with a warning, however fine the rest would have to be to keep it.
+TEST_F(Mesh, LeavesThinTipsOutAndSaysSo)
+{
+    const PliHost host = pli_host_default();
+    PliError err{};
+    PliMesh *ball = pli_shape_make(&host, PLI_SHAPE_BUMPY, 4000);
+    const double axis[3] = { 0.6, 0.0, 0.8 };
+    double width = 0.0;
+    for (PliIndex i = 0; i < 3 * ball->point_count; ++i) width = std::fmax(width, 2.0 * std::fabs(ball->x[i]));
+    for (PliIndex p = 0; p < ball->point_count; ++p) {
+        double *x = ball->x + 3 * p;
+        const double along = x[0] * axis[0] + x[1] * axis[1] + x[2] * axis[2],
+                     cosine = along / std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        for (int a = 0; cosine > 0.99 && a < 3; ++a)
+            x[a] += 0.5 * width * std::pow((cosine - 0.99) / 0.01, 2) * axis[a];
+    }
+    const std::string spike = folder + "/spike.obj", out = folder + "/levels";
+    ASSERT_EQ(pli_mesh_write_obj(ball, spike.c_str(), &err), PLI_OK) << err.text;
+    pli_mesh_destroy(ball);
+    // gmsh would keep it: it fails but for the probe, and the lattice does not
+    std::filesystem::create_directories(folder + "/fake");
+    std::ofstream(folder + "/fake/gmsh") << "#!/bin/sh\nfor w; do case $w in *probe.geo) exec " << real_gmsh()
+                                         << " \"$@\";; esac; done\nexit 1\n";
+    chmod((folder + "/fake/gmsh").c_str(), 0755);
+    const Output made = run("PATH=" + folder + "/fake:$PATH", "mesh " + spike + " --levels 1 --nodes 300 --out " + out);
+    ASSERT_EQ(made.code, 0) << made.text;
+    EXPECT_NE(made.text.find("warning: level_0.msh has no tetrahedra in "), std::string::npos) << made.text;
+    PliMesh *level = pli_mesh_read(&host, (out + "/level_0.msh").c_str(), &err);
+    ASSERT_TRUE(level) << err.text;
+    EXPECT_LT(level->point_count, 600u);
+    pli_mesh_destroy(level);
+}
+
 TEST_F(Mesh, SaysThatNothingWasWrittenWhenItIsInterrupted)
 {
     // gmsh that takes its time, and a signal meanwhile

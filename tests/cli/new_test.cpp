@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -204,6 +205,33 @@ TEST_F(New, TwelveTrianglesAreEnough)
         run("compare " + out + "/drag.scn --steps 60 --repeat 1 --out " + folder + "/report --schemes fem");
     EXPECT_EQ(ran.code, 0) << ran.text;
     EXPECT_NE(ran.text.find("Uniform0"), std::string::npos) << ran.text;
+}
+
+/// gmsh that is not there, does not work, or is stopped: one sentence, and nothing is left.
+TEST_F(New, SaysWhatIsWrongWithGmsh)
+{
+    if (pli_gmsh_find(&err) != PLI_OK) GTEST_SKIP() << err.text;
+    const std::string fake = folder + "/fake",
+                      rest = std::string(command_path) + "new " + file + " --unit mm --out " + folder;
+    std::filesystem::create_directories(fake);
+    const struct {
+        std::string path, script, sentence;
+        int code;
+    } ways[] = {
+        { "/nowhere", "", "gmsh is not on the PATH", 4 },
+        { fake + ":$PATH", "echo 'Error   : no licence to mesh'\nexit 1\n", "no licence to mesh", 4 },
+        { fake + ":$PATH", "kill -INT $PPID\nexit 1\n", "ended by a signal; nothing was written", 130 },
+    };
+    for (const auto &w : ways) {
+        std::ofstream(fake + "/gmsh") << "#!/bin/sh\n" << w.script;
+        std::filesystem::permissions(fake + "/gmsh", std::filesystem::perms::owner_all);
+        const Output o = run_shell("PATH=" + w.path + " " + rest + "/out 2>&1 >/dev/null");
+        EXPECT_EQ(o.code, w.code) << o.text;
+        EXPECT_NE(o.text.find(w.sentence), std::string::npos) << o.text;
+        EXPECT_EQ(std::count(o.text.begin(), o.text.end(), '\n'), 1) << o.text;
+    }
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+        EXPECT_EQ(entry.path().filename().string().find("out"), std::string::npos) << entry.path();
 }
 
 TEST_F(New, RefusesWithOneSentenceAndWritesNothing)

@@ -45,6 +45,8 @@ const Row rows[] = {
     { "*", "integrator", "implicit", ACTS, "integrator='symplectic'" },
     { "*", "linearSolver", "ldl", ACTS, "integrator='implicit' linearSolver='cg' tolerance='0.01'" },
     { "*", "order", "2", RUNNING, "integrator='implicit' order='1'" },
+    { "*", "newton", "3", ACTS, "integrator='implicit'" },
+    { "*", "newton", "0", REFUSED, "at least 1 linearisation" },
     { "*", "iterations", "2", RUNNING, implicit_cg },
     { "*", "tolerance", "0.3", RUNNING, implicit_cg },
     { "*", "massDamping", "30", RUNNING, "" },
@@ -62,7 +64,11 @@ const Row rows[] = {
     { "*", "radius", "0.001", RUNNING, region },
     { "*", "maxActive", "30", RUNNING, "" },
     { "*", "budget", "1e-6", RUNNING, "" },
-    { "*", "accuracy", "2", REFUSED, "cannot follow an accuracy" },
+    { "*", "accuracy", "2", ACTS, "" },
+    { "*", "fallbackFilenames", "coarse.msh", ACTS, "accuracy='2'" },
+    { "*", "fallbackLevels", "@../fine", SAME, "accuracy='2'" },
+    { "*", "fallbackLaw", "neohookean", ACTS, "accuracy='2'" },
+    { "*", "fallbackLaw", "neohookean", REFUSED, "no accuracy that asks for it" },
     { "*", "adapt", "0", RUNNING, "" },
     { "*", "stiffRegions", "0.05 0.08 0.05 0.03 4", ACTS, "" },
     { "*", "held", "0.05 0.05 0.1", ACTS, "integrator='implicit'" },
@@ -122,6 +128,11 @@ const Row rows[] = {
     { "frames", "polish", "0", ACTS, "" },
 
     { "wavelet", "poissonRatio", "0.1", ACTS, "" },
+    { "wavelet", "accuracy", "2", REFUSED, "tetrahedra to fall back on" },
+    { "wavelet", "accuracy", "2", ACTS, "fallbackFilenames='fine.msh'" },
+    { "wavelet", "fallbackFilenames", "coarse.msh", ACTS, "accuracy='2'" },
+    { "wavelet", "fallbackLevels", "@../fine", ACTS, "accuracy='2'" },
+    { "wavelet", "fallbackLaw", "neohookean", ACTS, "accuracy='2' fallbackFilenames='fine.msh'" },
     { "wavelet", "integrator", "symplectic", REFUSED, "explicit" },
     { "wavelet", "law", "corotational", ACTS, "elasticity='nonlinear' law='stvk'" },
     { "wavelet", "law", "corotational", REFUSED, "elasticity nonlinear only" },
@@ -159,6 +170,8 @@ const Row rows[] = {
     { "octree", "operators", "paper", ACTS, "" },
     { "octree", "speedChange", "1e-4", ACTS, "" },
 
+    { "springs", "fallbackFilenames", "fine.msh", ACTS, "accuracy='2'" },
+    { "springs", "fallbackLevels", "@../coarse", SAME, "accuracy='2'" },
     { "springs", "basePoints", "20", ACTS, "" },
     { "springs", "detailLevels", "1", ACTS, "" },
     { "springs", "filename", "sheet.obj", REFUSED, "open" },
@@ -357,7 +370,8 @@ class Attributes : public testing::Test
                 char text[64];
                 info->defaults(def.bytes);
                 pli_attribute_text(a, def.bytes, text, sizeof text);
-                check(info, a, { name, a->name, *text ? text : "1", REFUSED, "means nothing" });
+                const char *value = a->kind == PLI_LINKS ? "@../fine" : *text ? text : "1";
+                check(info, a, { name, a->name, value, REFUSED, "means nothing" });
                 return;
             }
             for (const Row *r : rows_for(name, a->name)) check(info, a, *r);

@@ -20,6 +20,7 @@
 #include <tinyxml2.h>
 
 #include "base/timer.h"
+#include "host/compare/figures.h"
 #include "host/report/report.h"
 #include "host/report/plot.h"
 #include "support/kinematic.h"
@@ -98,6 +99,43 @@ struct Story {
         def.fact_count = 1;
     }
 };
+
+/// Bodies that are too far off have a sentence and marked figures; one that is near, and the reference's own scheme, have none.
+TEST(Report, WarnsOfBodiesThatAreTooFarOff)
+{
+    Story story;
+    ASSERT_TRUE(story.comparison);
+    PliComparison *c = story.comparison.get();
+    PliOutcome *o = &c->outcome[1];
+    snprintf(o->scheme, sizeof o->scheme, "other");
+    const struct {
+        double error, force;
+        const char *sentence;
+        int marks;
+    } cases[] = {
+        { 0.099, 0.149, "", 0 },
+        { 0.25, 0.1, "<b>&\"good\" is off by 25 % of the largest displacement", 1 },
+        { 0.05, 0.4, "the tool force on <b>&\"good\" is off by 40 %", 1 },
+        { 0.25, 0.4, "<b>&\"good\" is off by 25 % of the largest displacement, and the tool force on it by 40 %", 2 },
+        { 0.05, NAN, "", 0 },
+    };
+    for (int k = 0; k < c->count; ++k) c->outcome[k].error_rms = c->outcome[k].force_error = 0.0;
+    for (const auto &one : cases) {
+        char text[300];
+        o->error_rms = one.error, o->force_error = one.force;
+        pli_doubt_sentence(c, o, text, sizeof text);
+        EXPECT_STREQ(text, one.sentence);
+        Text t;
+        ASSERT_EQ(pli_report_html(&story.def, &t), PLI_OK);
+        EXPECT_EQ(count_of(t.str(), "<td class=\"doubt\">"), size_t(one.marks)) << one.sentence;
+        EXPECT_EQ(count_of(t.str(), "Warning: "), size_t(one.marks > 0));
+    }
+    char text[300];
+    o->error_rms = 0.5;
+    snprintf(o->scheme, sizeof o->scheme, "%s", c->outcome[c->reference].scheme);
+    pli_doubt_sentence(c, o, text, sizeof text);
+    EXPECT_STREQ(text, "");
+}
 
 TEST(Report, HtmlIsWellFormedCompleteAndNeedsNoNetwork)
 {

@@ -294,6 +294,21 @@ inline std::string ply(bool binary, bool big)
     return s + (binary ? "" : "\n");
 }
 
+/// As a strip of triangles, a -1, another strip, and a corner twice, which makes no triangle.
+inline std::string ply_strip(bool binary)
+{
+    const int corner[] = { 0, 2, 1, 4, 3, 2, 0, -1, 0, 1, 3, 3 };
+    std::string s = std::string("ply\nformat ") + (binary ? "binary_little_endian" : "ascii") +
+                    " 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\n"
+                    "element tristrips 1\nproperty list int int vertex_indices\nend_header\n";
+    auto put = [&](auto value) { s += binary ? raw(value) : text("%g ", double(value)); };
+    for (auto &p : x)
+        for (double v : p) put(float(v));
+    put(int32_t(12));
+    for (int v : corner) put(int32_t(v));
+    return s + (binary ? "" : "\n");
+}
+
 inline std::string medit()
 {
     std::string s = "MeshVersionFormatted 2\n# comment here\nDimension\n3\nVertices\n5\n";
@@ -333,6 +348,8 @@ inline std::vector<Sample> all()
         { "text.ply", ply(false, false), 5, 6, 0 },
         { "little.ply", ply(true, false), 5, 6, 0 },
         { "big.ply", ply(true, true), 5, 6, 0 },
+        { "strip.ply", ply_strip(false), 5, 6, 0 },
+        { "strip_binary.ply", ply_strip(true), 5, 6, 0 },
         { "medit.mesh", medit(), 5, 6, 2 },
     };
 }

@@ -54,8 +54,11 @@ class Grids(Shape):
     def one(self, cells):
         return f'mesh="@../Meshes/{self.name(cells)}/grid"'
 
-    def several(self):
-        return 'levels="' + " ".join(f"@../Meshes/{self.name(c)}/grid" for c in self.levels) + '"'
+    def several(self, name="levels"):
+        return name + '="' + " ".join(f"@../Meshes/{self.name(c)}/grid" for c in self.levels) + '"'
+
+    def fallback(self):
+        return self.several("fallbackLevels")
 
     def solid(self):
         low, high = "0 0 0", " ".join(f"{s:g}" for s in self.size)
@@ -78,8 +81,11 @@ class Files(Shape):
     def one(name):
         return f'filename="{name}"'
 
-    def several(self):
-        return 'filenames="' + " ".join(self.levels) + '"'
+    def several(self, name="filenames"):
+        return name + '="' + " ".join(self.levels) + '"'
+
+    def fallback(self):
+        return self.several("fallbackFilenames")
 
     def solid(self):
         return f'filename="{self.skin}"'
@@ -212,7 +218,8 @@ NEOHOOKEAN = 'law="neohookean" '
 # particles have no neo-Hookean law, wavelets are linear about the turned shape unless told otherwise, and springs are linear
 LAWS = {"OctreeModel": "", "WaveletModel": "", "SpringsModel": ""}
 # the same in every scene; nobody looks at passive nodes in a comparison
-TETLOD = 'accuracy="2" multirate="1" spread="0"'
+ACCURACY = 'accuracy="2"'
+TETLOD = f'{ACCURACY} multirate="1" spread="0"'
 MODELS = {"TetLod": "TetLodModel", "Frames": "FramesModel", "Wavelet": "WaveletModel", "Octree": "OctreeModel", "Springs": "SpringsModel"}
 
 
@@ -259,6 +266,8 @@ def write_scene(path, scene):
     for name, layout in shape.layout.items():
         # wavelets know boxes by themselves; all others start from the surface
         source = shape.solid() if name == "Wavelet" else f'filename="{shape.skin}"'
+        law = 'fallbackLaw="neohookean" ' if MODELS[name] in LAWS else ""
+        layout += f' {ACCURACY} {law}{shape.fallback()}'
         lines += body(name, scene, shape, MODELS[name], source, layout, places=name in ("Frames", "Wavelet"))
     for k, size in enumerate(shape.family):
         if k != middle:

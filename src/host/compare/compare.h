@@ -88,6 +88,7 @@ typedef struct PliOutcome {
     char name[80], scheme[24], curve[80], parameters[160];
     PliVerdict verdict;
     char reason[400];
+    char form[200];    ///< which one a body with two is in at the end, see pli_body_form_text
     double stopped_at; ///< s, when it diverged
     bool is_reference;
     int level_count;

@@ -2,6 +2,7 @@
 #include "host/compare/figures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,4 +176,24 @@ PliStatus pli_figures(PliComparison *c, double largest)
     free(error);
     free(best);
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+// ---- what is too far off -----------------------------------------------------------------------------------------------------
+
+const double pli_doubtful_error = 0.1, pli_doubtful_force = 0.15;
+
+void pli_doubt_sentence(const PliComparison *c, const PliOutcome *o, char *text, size_t size)
+{
+    const bool error = o->error_rms > pli_doubtful_error, force = o->force_error > pli_doubtful_force;
+    text[0] = '\0';
+    if (o->verdict != PLI_FINISHED || o->is_reference || !(error || force) ||
+        strcmp(o->scheme, c->outcome[c->reference].scheme) == 0)
+        return;
+    if (error && force)
+        snprintf(text, size, "%s is off by %.3g %% of the largest displacement, and the tool force on it by %.3g %%",
+                 o->name, 100.0 * o->error_rms, 100.0 * o->force_error);
+    else if (error)
+        snprintf(text, size, "%s is off by %.3g %% of the largest displacement", o->name, 100.0 * o->error_rms);
+    else
+        snprintf(text, size, "the tool force on %s is off by %.3g %%", o->name, 100.0 * o->force_error);
 }

@@ -32,6 +32,13 @@ double pli_figure_displacement(const double *surface, PliIndex samples, const do
 /// Everything that needs all bodies: makes errors relative to `largest`, speed-ups, scales, and the front.
 PliStatus pli_figures(PliComparison *c, double largest);
 
+/// A body whose figures should not be believed: off by more than a tenth of the largest displacement, or by more than 15 % of the tools'
+/// forces.
+extern const double pli_doubtful_error, pli_doubtful_force;
+/// One sentence without a full stop for a body that is further off than that, "" for others. Uniform bodies of the reference's scheme
+/// are there to be off, and get none.
+void pli_doubt_sentence(const PliComparison *c, const PliOutcome *o, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

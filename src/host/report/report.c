@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/compare/family.h"
+#include "host/compare/figures.h"
 #include "host/report/plot.h"
 
 enum { PICTURE_W = 272, PICTURE_H = 208, PLOT_W = 620, PLOT_H = 330, BINS = 40 };
@@ -21,7 +22,8 @@ const char pli_report_style[] =
     "th,td{padding:4px 4.5px;text-align:right;border-bottom:1px solid "
     "#e4e7ed;white-space:nowrap}th{font-weight:600;color:#4a5060;vertical-align:bottom}"
     "th:first-child,td:first-child,.left{text-align:left}tr.reference "
-    "td{background:#f3f5f9}td.best{background:#dff1ea;font-weight:600}.wide{overflow-x:auto}"
+    "td{background:#f3f5f9}td.best{background:#dff1ea;font-weight:600}td.doubt{color:#8c3a12;background:#fbeae1;font-"
+    "weight:600}.wide{overflow-x:auto}p.doubt{color:#8c3a12;margin:2px 0}"
     "td.reason{white-space:normal;text-align:left;color:#8c3a12;max-width:640px}.soft{color:#666e7e}"
     "figure{margin:0 0 14px}img{display:block;max-width:100%;height:auto;box-sizing:border-box;border:1px solid "
     "#dde1e8;border-radius:4px}"
@@ -93,7 +95,8 @@ static void put_row(PliText *t, const PliComparison *c, const PliOutcome *o)
     } else {
         const double error[] = { o->error_rms, o->error_max, o->error_hausdorff, o->error_near_tool, o->force_error };
         for (int k = 0; k < 5; ++k) {
-            pli_text_put(t, k == 0 && o->on_front ? "<td class=\"best\">" : "<td>");
+            const bool doubt = k == 0 ? error[k] > pli_doubtful_error : k == 4 && error[k] > pli_doubtful_force;
+            pli_text_put(t, doubt ? "<td class=\"doubt\">" : k == 0 && o->on_front ? "<td class=\"best\">" : "<td>");
             put_percent(t, error[k]);
             pli_text_put(t, "</td>");
         }
@@ -141,9 +144,24 @@ static void put_table(PliText *t, const PliComparison *c)
         "reference's largest displacement, %.4g mm. RMS is over area and time, the others are the largest at any time. "
         "A DOF is one active point with three coordinates. ms: %s. Energy drift: energy that appeared from nowhere "
         "(or, where nothing dissipates, "
-        "got lost), over the reference's largest; momentum likewise. Green: nobody is both cheaper and closer.</p>\n",
+        "got lost), over the reference's largest; momentum likewise. Green: nobody is both cheaper and closer. Red: an "
+        "error above %g %%, or a tool force above %g %%, is too far off to be believed.</p>\n",
         c->point_count, c->tri_count, c->steps, c->dt, 1e3 * c->largest_displacement,
-        c->wall_clock ? "wall time of a step" : "CPU time of a step on one thread");
+        c->wall_clock ? "wall time of a step" : "CPU time of a step on one thread", 100.0 * pli_doubtful_error,
+        100.0 * pli_doubtful_force);
+}
+
+/// Schemes that should not be believed as they are here.
+static void put_warnings(PliText *t, const PliComparison *c)
+{
+    char text[300];
+    for (int k = 0; k < c->count; ++k) {
+        pli_doubt_sentence(c, &c->outcome[k], text, sizeof text);
+        if (!text[0]) continue;
+        pli_text_put(t, "<p class=\"doubt\">Warning: ");
+        pli_text_escape(t, text);
+        pli_text_put(t, ".</p>\n");
+    }
 }
 
 /// Adaptive bodies against the uniform ones: who wins by how much.
@@ -160,6 +178,11 @@ static void put_verdicts(PliText *t, const PliComparison *c)
         if (!text[0]) continue;
         pli_text_put(t, "<li>");
         pli_text_escape(t, text);
+        if (c->outcome[k].form[0]) {
+            pli_text_put(t, " It ");
+            pli_text_escape(t, c->outcome[k].form);
+            pli_text_put(t, ".");
+        }
         pli_text_put(t, "</li>");
     }
     pli_text_put(t,
@@ -492,6 +515,7 @@ static PliStatus put_chapter(PliText *t, const PliChapter *chapter)
         pli_text_put(t, "</p>\n");
     }
     put_table(t, chapter->comparison);
+    put_warnings(t, chapter->comparison);
     put_verdicts(t, chapter->comparison);
     PliStatus status = put_pictures(t, chapter, PLI_PICTURE_BY_LEVEL);
     if (status == PLI_OK) status = put_pictures(t, chapter, PLI_PICTURE_BY_ERROR);

@@ -165,20 +165,25 @@ static bool try_scene(const PliHost *host, const char *folder, const PliSchemeIn
     return status == PLI_OK;
 }
 
-void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *more, PliText *said)
+void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *const *more,
+                         int count, PliText *said)
 {
     for (int k = 0; k < pli_scheme_count(); ++k) {
         const PliSchemeInfo *scheme = pli_scheme_at(k);
         PliError why;
+        files->takes[k] = 0;
         if (!pli_model_takes_files(scheme)) continue;
-        files->takes[k] = try_scene(host, folder, scheme, files, more, &why);
-        if (files->takes[k] || (*more && try_scene(host, folder, scheme, files, "", &why))) continue;
-        PliModelFiles other = *files;
-        other.base_points = 0;
-        if (scheme->mesh.base && try_scene(host, folder, scheme, &other, "", &why))
+        if (!try_scene(host, folder, scheme, files, "", &why)) {
+            PliModelFiles other = *files;
+            other.base_points = 0;
+            if (!scheme->mesh.base || !try_scene(host, folder, scheme, &other, "", &why)) {
+                pli_text_print(said, "warning: the scheme %s refuses this body: %s\n", scheme->name, why.text);
+                continue;
+            }
             *files = other;
-        else
-            pli_text_print(said, "warning: the scheme %s refuses this body: %s\n", scheme->name, why.text);
+        }
+        for (int i = 0; i < count; ++i)
+            if (try_scene(host, folder, scheme, files, more[i], &why)) files->takes[k] |= 1u << i;
     }
 }
 
@@ -199,7 +204,7 @@ PliStatus pli_free_scenes_write(const PliHost *host, const char *folder, const P
     if (!pli_model_files_find(host, surface, made, files))
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the files of the body");
     PliStatus status = pli_model_files_write(host, folder, surface, made, err);
-    if (status == PLI_OK) pli_model_files_try(host, folder, files, "", said);
+    if (status == PLI_OK) pli_model_files_try(host, folder, files, NULL, 0, said);
     for (int k = 0; k < pli_scheme_count() && status == PLI_OK; ++k)
         if (pli_model_takes_files(pli_scheme_at(k))) status = write_scene(folder, pli_scheme_at(k), files, err);
     return status;

@@ -12,11 +12,11 @@
 /// Files beside the scene: level_0.msh (coarsest) and so on, and surface.obj.
 typedef struct PliModelFiles {
     int levels;
-    PliIndex base_points;         ///< of the surface of the coarsest level; 0: that surface itself is the base
-    double width;                 ///< m, longest side of the body
-    double coarse_size;           ///< m, sides of the coarsest level
-    double thin;                  ///< m, what most of the body is at least as thick as
-    bool takes[PLI_MOST_SCHEMES]; ///< scheme i takes the attributes that were tried
+    PliIndex base_points;             ///< of the surface of the coarsest level; 0: that surface itself is the base
+    double width;                     ///< m, longest side of the body
+    double coarse_size;               ///< m, sides of the coarsest level
+    double thin;                      ///< m, what most of the body is at least as thick as
+    unsigned takes[PLI_MOST_SCHEMES]; ///< bit k: scheme i takes attribute k of those that were tried
 } PliModelFiles;
 
 /// False: no memory.
@@ -30,10 +30,10 @@ void pli_model_attributes_write(PliText *t, const PliSchemeInfo *scheme, const P
 /// Writes the levels and surface.obj into a folder.
 PliStatus pli_model_files_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
                                 PliError *err);
-/// Makes a body of every scheme from the files in a folder, with more attributes where it takes them ("" : none), and with another
-/// base where a scheme cannot make its own. What a scheme refuses then is one line of `said`.
-void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *more,
-                         PliText *said);
+/// Makes a body of every scheme from the files in a folder, with another base where a scheme cannot make its own, and notes which of
+/// `count` more attributes (` name="value"`, 16 at most) it takes. What a scheme refuses without them is one line of `said`.
+void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *const *more,
+                         int count, PliText *said);
 /// The same as pli_model_files_write, and for every scheme NAME.scn, in which a body of it falls freely.
 PliStatus pli_free_scenes_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
                                 PliModelFiles *files, PliText *said, PliError *err);

@@ -11,7 +11,7 @@
 
 enum { ANCHORS = 4, STEPS = 150 };
 
-const char pli_new_scene_law[] = " law=\"neohookean\"";
+const char *const pli_new_scene_wish[PLI_NEW_SCENE_WISHES] = { " law=\"neohookean\"", " accuracy=\"3\"" };
 
 const char *pli_load_name(PliLoad load)
 {
@@ -49,17 +49,18 @@ typedef struct Spot {
 } Spot;
 
 /// The point of a region nearest to its middle. A side is touched against its axis, other regions against their normal.
-static PliStatus find_spot(const PliHost *host, const PliMesh *surface, const PliRegion *where, Spot *spot,
-                           PliError *err)
+static PliStatus find_spot(const PliHost *host, const PliNewScene *s, const PliRegion *where, Spot *spot, PliError *err)
 {
+    const PliMesh *surface = s->surface;
     const PliIndex n = surface->point_count;
-    double *normal = PLI_NEW(host, 3 * (size_t)n, double), *thickness = PLI_NEW(host, n, double);
+    double *normal = PLI_NEW(host, 3 * (size_t)n, double);
     double middle[3] = { 0.0, 0.0, 0.0 }, min[3], max[3], count = 0.0, least = INFINITY;
     PliIndex best = PLI_NONE;
     PliStatus status = PLI_OK;
-    if (!normal || !thickness || !pli_surface_thickness(host, surface, thickness))
+    if (!normal)
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a surface of %u points", n);
-    if (status == PLI_OK) pli_surface_normals(surface, normal);
+    else
+        pli_surface_normals(surface, normal);
     for (int pass = 0; pass < 2 && status == PLI_OK; ++pass) {
         for (PliIndex p = 0; p < n; ++p) {
             const double *x = surface->x + 3 * (size_t)p;
@@ -86,10 +87,9 @@ static PliStatus find_spot(const PliHost *host, const PliMesh *surface, const Pl
         v3_copy(spot->out, normal + 3 * (size_t)best);
         if (where->axis >= 0)
             for (int a = 0; a < 3; ++a) spot->out[a] = a == where->axis ? where->sign : 0.0;
-        spot->thick = fmin(thickness[best], across);
+        spot->thick = fmin(s->made->thickness[best], across);
     }
     PLI_FREE(host, normal, 3 * (size_t)n);
-    PLI_FREE(host, thickness, n);
     return status;
 }
 
@@ -172,7 +172,7 @@ static PliStatus write_block(const PliHost *host, const PliNewScene *s, PliLoad 
                              const char *folder, double out[3], PliText *said, PliError *err)
 {
     Spot spot;
-    PliStatus status = find_spot(host, s->surface, where, &spot, err);
+    PliStatus status = find_spot(host, s, where, &spot, err);
     if (status != PLI_OK) return status;
     v3_copy(out, spot.out);
     PliText t = { 0 };
@@ -236,7 +236,8 @@ static void write_body(PliText *t, const PliNewScene *s, const char *node, const
     pli_model_attributes_write(t, scheme, &files);
     if (scheme->anchors) write_anchors(t, s, scheme->anchors);
     for (int k = 0; k < pli_scheme_count(); ++k)
-        if (pli_scheme_at(k) == scheme && files.takes[k]) pli_text_put(t, pli_new_scene_law);
+        for (int i = 0; pli_scheme_at(k) == scheme && i < PLI_NEW_SCENE_WISHES; ++i)
+            if (files.takes[k] & 1u << i) pli_text_put(t, pli_new_scene_wish[i]);
     pli_text_print(t,
                    "\n            youngModulus=\"%g\" poissonRatio=\"0.4\" density=\"%g\" damping=\"0.0002\" "
                    "massDamping=\"15\"/>\n",

@@ -123,7 +123,8 @@ static void add_von_mises(void *self, const double *x, double *sum)
         const PliIndex tet = o->which[e];
         double *at = sum + 3 * (size_t)o->corner[4 * (size_t)tet];
         at[0] += o->tet_rest[tet].volume * pli_elastic_tet_von_mises(o->elastic, e, x);
-        at[1] += o->tet_rest[tet].volume;
+        at[1] +=
+            o->tet_rest[tet].volume / pli_octree_factor(o, o->cell[o->corner[4 * (size_t)tet]]); // the matter alone
     }
 }
 

@@ -56,7 +56,7 @@ const PliSchemeInfo pli_octree_scheme = {
               .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\" with a closed surface or tetrahedra" },
     .adaptive = true,
-    .refuses = "linearSolver order iterations tolerance rayleighStiffness stiffRegions", // implicit steps, places
+    .refuses = "linearSolver order newton iterations tolerance rayleighStiffness", // implicit steps
     .create = create,
     .retune = retune,
 };

@@ -268,6 +268,9 @@ PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err)
             "octree bodies take explicit steps only: next to a change of level their stiffness is not symmetric");
     if (def->operators == PLI_OCTREE_CONSISTENT && def->base.material.law == PLI_NEOHOOKEAN)
         return pli_refuse(err, PLI_UNSUPPORTED, "octree bodies have no neo-Hookean law: choose stvk or corotational");
+    if (def->operators == PLI_OCTREE_PAPER && def->base.stiff_region_count)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "the printed operators have one stiffness: stiffRegions need consistent ones");
     if (def->levels < 1 || def->levels > PLI_OCTREE_MAX_LEVELS)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "levels is %d; an octree has 1 to %d of them", def->levels,
                           PLI_OCTREE_MAX_LEVELS);
@@ -313,6 +316,7 @@ static PliStatus build(PliOctree *s, const PliOctreeDef *def, PliError *err)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the neighbours of %u cells", s->tree->cell_count);
     PliStatus status =
         pli_octree_operator_init(&s->op, &s->active, &def->base.material, def->operators == PLI_OCTREE_PAPER, err);
+    if (status == PLI_OK) status = pli_octree_operator_set_regions(&s->op, &def->base, err);
     if (status != PLI_OK) return status;
     s->axis_count = PLI_OCTREE_AXES;
     s->op.extra = s->axis_count;
@@ -346,6 +350,7 @@ PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliErro
     }
     s->host = *host;
     s->def = *def;
+    s->def.base.stiff_regions = NULL, s->def.base.stiff_region_count = 0; // are the caller's
     if (build(s, def, err) != PLI_OK) {
         destroy(s, host);
         return NULL;

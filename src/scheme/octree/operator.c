@@ -102,6 +102,35 @@ PliStatus pli_octree_operator_init(PliOctreeOperator *o, const PliOctreeActive *
     return o->elastic ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
+/// Mean over points spread evenly in a finest cell; a coarser one has the mean of its daughters.
+PliStatus pli_octree_operator_set_regions(PliOctreeOperator *o, const PliBodyDef *def, PliError *err)
+{
+    enum { SIDE = 4 };
+    const PliOctreeTree *t = o->tree;
+    if (!def->stiff_region_count) return PLI_OK;
+    if (!(o->factor = PLI_NEW(&o->host, t->cell_count, double)))
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the stiffness of %u cells", t->cell_count);
+    for (PliIndex c = t->cell_count; c-- > 0;) { // daughters come behind their mothers
+        const PliOctreeCell *cell = &t->cell[c];
+        double centre[3], sum = 0.0;
+        if (cell->level + 1 < t->level_count) {
+            for (int q = 0; q < 8; ++q)
+                if (cell->child[q] != PLI_NONE) sum += o->factor[cell->child[q]] * t->volume[cell->child[q]];
+            o->factor[c] = sum / t->volume[c];
+            continue;
+        }
+        pli_octree_cell_centre(t, c, centre);
+        for (int k = 0; k < SIDE * SIDE * SIDE; ++k) {
+            const int at[3] = { k % SIDE, k / SIDE % SIDE, k / (SIDE * SIDE) };
+            double p[3];
+            for (int a = 0; a < 3; ++a) p[a] = centre[a] + ((at[a] + 0.5) / SIDE - 0.5) * t->size[cell->level];
+            sum += pli_body_def_stiffness(def, p);
+        }
+        o->factor[c] = sum / (SIDE * SIDE * SIDE);
+    }
+    return PLI_OK;
+}
+
 void pli_octree_operator_set_material(PliOctreeOperator *o, const PliMaterial *material)
 {
     o->material = *material;
@@ -133,6 +162,7 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->tet_volume, o->tet_capacity);
     PLI_FREE(host, o->tet_level, o->tet_capacity);
     PLI_FREE(host, o->is_interior, cells);
+    PLI_FREE(host, o->factor, cells);
     PLI_FREE(host, o->joint, o->joint_capacity);
     PLI_FREE(host, o->hinge, 2 * (size_t)o->joint_capacity);
     PLI_FREE(host, o->joint_first, n + 1);

@@ -91,6 +91,7 @@ typedef struct PliOctreeOperator {
     double *step;                                        ///< s, critical step per active point
     uint8_t *skewed;                                     ///< per cell: octants next to a change of level
     uint8_t *is_interior;                                ///< per cell: it and all around it on its level are full
+    double *factor;                                      ///< per cell: of Young's modulus, mean by volume; NULL: 1
 
     PliElastic *elastic; ///< the tetrahedra
     PliIndex tet_count, tet_capacity;
@@ -130,6 +131,11 @@ typedef struct PliOctreeOperator {
     double *entry_length, *row_scale;
 } PliOctreeOperator;
 
+static inline double pli_octree_factor(const PliOctreeOperator *o, PliIndex cell)
+{
+    return o->factor ? o->factor[cell] : 1.0;
+}
+
 /// Of matter that is free across a plane: stress = 2 mu strain + plane tr(strain) I.
 static inline double pli_octree_plane_lambda(const PliLame *m)
 {
@@ -138,6 +144,8 @@ static inline double pli_octree_plane_lambda(const PliLame *m)
 
 PliStatus pli_octree_operator_init(PliOctreeOperator *o, const PliOctreeActive *active, const PliMaterial *material,
                                    bool is_paper, PliError *err);
+/// Stiffness by place, once after init; without regions nothing happens.
+PliStatus pli_octree_operator_set_regions(PliOctreeOperator *o, const PliBodyDef *def, PliError *err);
 void pli_octree_operator_free(PliOctreeOperator *o);
 void pli_octree_operator_set_material(PliOctreeOperator *o, const PliMaterial *material);
 /// For the present active set; walls where `is_held` (per wall, NULL: none) hold their cells. Never allocates.

@@ -52,5 +52,7 @@ const PliSchemeInfo pli_tetlod_scheme = {
               .link = "levels",
               .missing = "no levels: give filenames=\"coarse.msh ... fine.msh\" or levels=\"@loader0 ... @loaderN\"" },
     .adaptive = true,
+    .refuses = "fallbackFilenames fallbackLevels fallbackLaw", // it has levels
+    .accurate = true,
     .create = create,
 };
