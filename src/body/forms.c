@@ -18,7 +18,10 @@ static PliStatus concatenate(PliBody *b, PliError *err)
     f->level = PLI_NEW(&b->host, all, uint8_t);
     f->first = PLI_NEW(&b->host, (size_t)all + 1, PliIndex);
     f->number = PLI_NEW(&b->host, f->number_capacity, PliIndex);
-    if (!f->rest || !f->level || !f->first || !f->number)
+    f->wide_x = PLI_NEW(&b->host, 3 * (size_t)all, double);
+    f->wide_v = PLI_NEW(&b->host, 3 * (size_t)all, double);
+    f->wide_f = PLI_NEW(&b->host, 3 * (size_t)all, double);
+    if (!f->rest || !f->level || !f->first || !f->number || !f->wide_x || !f->wide_v || !f->wide_f)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients of two forms", all);
     memcpy(f->rest, f->fallback->statics.rest, 3 * (size_t)front * sizeof(double));
     memcpy(f->rest + 3 * (size_t)front, f->own->statics.rest, 3 * (size_t)back * sizeof(double));
@@ -28,7 +31,7 @@ static PliStatus concatenate(PliBody *b, PliError *err)
     b->statics = (PliSchemeStatic){
         .dof_count = all, .rest = f->rest, .dof_level = f->level, .level_count = levels > other ? levels : other
     };
-    b->bytes += (size_t)all * (3 * sizeof(double) + 1 + sizeof(PliIndex)) + f->number_capacity * sizeof(PliIndex);
+    b->bytes += (size_t)all * (12 * sizeof(double) + 1 + sizeof(PliIndex)) + f->number_capacity * sizeof(PliIndex);
     return PLI_OK;
 }
 
@@ -124,6 +127,9 @@ void pli_forms_destroy(PliBody *b)
     pli_body_destroy(f->own);
     pli_transfer_destroy(f->follow);
     PLI_FREE(&host, f->rest, 3 * all);
+    PLI_FREE(&host, f->wide_x, 3 * all);
+    PLI_FREE(&host, f->wide_v, 3 * all);
+    PLI_FREE(&host, f->wide_f, 3 * all);
     PLI_FREE(&host, f->level, all);
     PLI_FREE(&host, f->first, all + 1);
     PLI_FREE(&host, f->number, f->number_capacity);
@@ -174,6 +180,8 @@ PliStatus pli_forms_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, 
 PliStatus pli_forms_retune(PliBody *b, const PliBodyDef *def, PliError *err)
 {
     PliForms *f = b->forms;
+    PliStatus status = pli_body_def_check(def, err);
+    if (status != PLI_OK) return status;
     if (!(def->criterion.accuracy > 0.0))
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "the accuracy of %g %% cannot be given up while running: it made the body, with a form to "
@@ -190,7 +198,7 @@ PliStatus pli_forms_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     fallback.criterion.max_active = def->criterion.max_active;
     fallback.criterion.smallest_size = def->criterion.smallest_size;
     memcpy(fallback.gravity, def->gravity, sizeof fallback.gravity);
-    PliStatus status = pli_body_retune(f->own, &own, err);
+    status = pli_body_retune(f->own, &own, err);
     if (status == PLI_OK) status = pli_body_retune(f->fallback, &fallback, err);
     if (status != PLI_OK) return status;
     b->def = *def;
@@ -243,9 +251,38 @@ void pli_forms_reset(PliBody *b, const PliState *s)
 
 // ---- stepping --------------------------------------------------------------------------------------------------------------
 
+/// Callbacks of the host know arrays of both forms: the fallback's, which acts then, and behind them the host's own.
+static void widen(const PliForms *f, const double *x, const double *v)
+{
+    const size_t front = 3 * (size_t)f->shift, back = 3 * (size_t)f->own->statics.dof_count;
+    memcpy(f->wide_x, x, front * sizeof *x);
+    memcpy(f->wide_v, v, front * sizeof *v);
+    memcpy(f->wide_x + front, f->host.x + front, back * sizeof *x);
+    memcpy(f->wide_v + front, f->host.v + front, back * sizeof *v);
+}
+
+static void wide_external(const double *x, const double *v, double time, double *out, void *user)
+{
+    const PliForms *f = user;
+    widen(f, x, v);
+    memset(f->wide_f, 0, 3 * (size_t)(f->shift + f->own->statics.dof_count) * sizeof *f->wide_f);
+    f->host.external(f->wide_x, f->wide_v, time, f->wide_f, f->host.external_user);
+    for (size_t i = 0; i < 3 * (size_t)f->shift; ++i) out[i] += f->wide_f[i];
+}
+
+static void wide_points(const double *x, const double *v, PliPointForces *out, void *user)
+{
+    const PliForms *f = user;
+    widen(f, x, v);
+    f->host.points(f->wide_x, f->wide_v, out, f->host.points_user);
+}
+
 PliState pli_forms_state(const PliBody *b, const PliState *s)
 {
     PliState t = *s;
+    b->forms->host = *s;
+    if (s->external) t.external = wide_external, t.external_user = b->forms;
+    if (s->points) t.points = wide_points, t.points_user = b->forms;
     t.x = PLI_ACTING(b, s->x), t.v = PLI_ACTING(b, s->v), t.f_ext = PLI_ACTING(b, s->f_ext);
     return t;
 }

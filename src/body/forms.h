@@ -22,22 +22,26 @@ struct PliForms {
     PliIndex *first;                   ///< rows of W over all coefficients
     PliIndex *column;                  ///< of the skin's rows, in numbers of both
     size_t column_capacity;
-    PliTransfer *follow;  ///< coefficients of the fallback from those of the own form, at its finest
-    bool hollow;          ///< they do not show the shape at rest: there is no way back
-    uint64_t switches;    ///< since creation
-    bool stay;            ///< the host works on coefficients: the fallback acts
-    double *shown, *seen; ///< m, skin points
+    PliTransfer *follow;              ///< coefficients of the fallback from those of the own form, at its finest
+    double *wide_x, *wide_v, *wide_f; ///< of both, for callbacks of the host
+    PliState host;                    ///< with these callbacks
+    bool hollow;                      ///< they do not show the shape at rest: there is no way back
+    uint64_t switches;                ///< since creation
+    bool stay;                        ///< the host works on coefficients: the fallback acts
+    double *shown, *seen;             ///< m, skin points
 
     // the trial
     PliFormReason reason;
-    bool tries, passed, over;     ///< it runs; the own form may act; no more of it until a reset
-    bool acted;                   ///< the own form has
-    double time, grown;           ///< s, since it began; when the displacement last grew
-    int steps;                    ///< of it
-    double largest;               ///< m, displacement of a skin point so far
-    double square;                ///< m2 s, integral of the mean square distance
-    double error, work;           ///< over largest; of the own form over the fallback's
-    unsigned touched;             ///< tools that have, one bit each
+    bool tries, passed, over; ///< it runs; the own form may act; no more of it until a reset
+    bool acted;               ///< the own form has
+    double clock;             ///< s, since it began
+    uint64_t changes;         ///< of the fallback's resolution
+    double time, grown; ///< s, since the fallback last changed its resolution; then, when the displacement last grew
+    int steps;          ///< of it
+    double largest;     ///< m, displacement of a skin point so far
+    double square;      ///< m2 s, integral of the mean square distance
+    double error, work; ///< over largest; of the own form over the fallback's
+    unsigned touched;   ///< tools that have, one bit each
     double tool[PLI_TOOL_MAX][3]; ///< where they were when it passed
 };
 

@@ -15,7 +15,7 @@ static const double POINT = 0.3, OTHER_ELEMENT = 4.0, NEW_PAIR = 10.0, KEPT_PAIR
 /// The trial: steps before anything is judged, times the accuracy at which it is given up, s that the displacement must not have grown
 /// (by GROWTH) before it passes, and the most it lasts.
 enum { FIRST_STEPS = 10 };
-static const double HOPELESS = 5.0, SETTLED = 0.1, LONGEST = 1.0, GROWTH = 1.02;
+static const double HOPELESS = 5.0, SETTLED = 0.2, LONGEST = 1.5, GROWTH = 1.02;
 /// Beyond what was tried: times the largest displacement, and the part of the body's size that a touching tool has moved.
 static const double FARTHER = 1.25, MOVED = 0.05;
 
@@ -23,9 +23,10 @@ void pli_forms_forget_trial(PliForms *f)
 {
     f->tries = f->passed = f->over = f->acted = false;
     f->reason = PLI_FORM_WAITS;
-    f->time = f->grown = f->largest = f->square = f->error = f->work = 0.0;
+    f->clock = f->time = f->grown = f->largest = f->square = f->error = f->work = 0.0;
     f->steps = 0;
     f->touched = 0;
+    f->changes = 0;
 }
 
 static void end_trial(PliForms *f, PliFormReason reason)
@@ -173,7 +174,7 @@ static bool step_beside(PliBody *b, const PliState *s, double dt)
     return info.status == PLI_OK && info.inverted == 0;
 }
 
-/// Reasons that need no trial.
+/// Reasons that need no trial, or end it: active sets grow.
 static bool is_out(PliBody *b, double dt)
 {
     PliForms *f = b->forms;
@@ -195,12 +196,16 @@ static void try_own(PliBody *b, const PliState *s, double dt)
     pli_body_skin_positions(f->fallback, s->x, f->seen);
     const double now = largest_displacement(f->fallback->skin, f->seen);
     if (!f->tries && now <= 1e-9 * b->size) return; // both are at rest
-    if (!f->tries && is_out(b, dt)) return;
+    if (is_out(b, dt)) return;
     f->tries = true;
     if (!step_beside(b, s, dt)) {
         end_trial(f, PLI_FORM_BROKE);
         return;
     }
+    const uint64_t changes = f->fallback->stats.refined + f->fallback->stats.coarsened;
+    if (changes != f->changes) f->time = f->grown = f->square = 0.0; // it is compared with the resolution that stays
+    f->changes = changes;
+    f->clock += dt;
     f->time += dt;
     f->steps++;
     f->touched |= touching(b);
@@ -214,7 +219,7 @@ static void try_own(PliBody *b, const PliState *s, double dt)
     if (sqrt(square) > HOPELESS * asked * f->largest) {
         f->error = sqrt(square) / f->largest;
         end_trial(f, PLI_FORM_WRONG);
-    } else if (f->time - f->grown > SETTLED || f->time > LONGEST) {
+    } else if (f->time - f->grown > SETTLED || f->clock > LONGEST) {
         f->passed = f->error <= asked;
         f->reason = PLI_FORM_OWN;
         if (!f->passed) end_trial(f, PLI_FORM_WRONG);

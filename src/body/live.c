@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "body/body.h"
 #include "body/cut_check.h"
+#include "body/forms.h"
 #include "solver/newton.h"
 
 // counts every block so that stats.bytes is true
@@ -163,6 +163,7 @@ static void copy_slaves(PliBody *b, const PliCut *cut)
 
 PliLiveView pli_body_live(const PliBody *b)
 {
+    if (b->forms) return pli_body_live(b->forms->acting);
     const PliSystem *s = &b->system;
     const PliLive *l = &b->live;
     return (PliLiveView){

@@ -95,8 +95,17 @@ void pli_body_rows_correct(PliBody *b, double t, double h, double *x, double *v)
 
 PliStepInfo pli_body_advance_under(PliBody *b, const PliState *s, double dt, PliContactRows *rows)
 {
-    if (b->forms) return pli_body_advance_under(pli_forms_fallback(b), s, dt, rows);
+    if (b->forms) {
+        const bool is_awake = b->forms->acting == b->forms->fallback;
+        PliBody *fallback = pli_forms_fallback(b);
+        rows->force = 0.0;
+        // rows are of the fallback, which acts from the next step on
+        if (!is_awake) return (PliStepInfo){ .finite = true, .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
+        const PliState t = pli_forms_state(b, s);
+        return pli_body_advance_under(fallback, &t, dt, rows);
+    }
     b->rows = rows;
+    b->was_under = true;
     const PliStepInfo info = pli_body_advance(b, s, dt);
     b->rows = NULL;
     return info;

@@ -305,8 +305,8 @@ PLI_API void *pli_body_self(PliBody *body);                               ///< t
 PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a solver.
 PLI_API void pli_body_recut(PliBody *body);
-PLI_API uint64_t pli_body_revision(const PliBody *body);          ///< grows with every recut
-PLI_API PliLiveView pli_body_live(const PliBody *body);           ///< of the present cut
+PLI_API uint64_t pli_body_revision(const PliBody *body); ///< grows with every recut
+PLI_API PliLiveView pli_body_live(const PliBody *body);  ///< of the present cut (of the form that acts, in its numbers)
 PLI_API bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut
 /// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).
 /// Once, right after creation: allocates.
@@ -332,6 +332,18 @@ PLI_API void pli_body_lead_astray(PliBody *body, PliIndex dof, const double p[3]
 PLI_API const double *pli_body_evaluate(PliBody *body, const double *x, const double *v);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced.
 PLI_API void pli_body_add_external_forces(PliBody *body, const double *x, const double *v, double dt, double *f);
+
+// ---- shadows ------------------------------------------------------------------------------------------------------------------
+// A shadow is a coarser body that lives through the same as another: tools, gravity, fixed coefficients, skin. What the two differ by
+// is measured on the skin, whatever the error comes from: elements that are too stiff, a contact, a phase.
+
+/// Coefficient i of the shadow is first + i of the body. Takes ownership, also on failure. Right after creation: allocates.
+PLI_API PliStatus pli_body_add_shadow(PliBody *body, PliBody *shadow, PliIndex first, PliError *err);
+PLI_API void pli_body_shadow_state(PliBody *body, int k, double **x, double **v); ///< of shadow k, to look at or to set
+/// Inside adapt: shadow k makes the coming step. @return false: forces or constraints of the host act, or it failed; it is of no use
+PLI_API bool pli_body_step_shadow(PliBody *body, int k, double dt);
+/// m, RMS over the area of the skin.
+PLI_API double pli_body_shadow_distance(PliBody *body, int k, const double *x);
 
 // of the default forces; of a scheme with its own: NaN, NULL, nothing
 PLI_API double pli_body_energy_density(const PliBody *body, const double F[9]); ///< J/m3 of the material at F

@@ -222,9 +222,11 @@ static PliBody *make_forms(const PliInputs *in, const PliHost *host, PliBodyDef 
     const double accuracy = def->criterion.accuracy;
     Meshes m = { 0 };
     if (!in->info->adaptive || in->info->accurate) return in->info->create(host, def, in, err);
-    PliStatus status = read_either(in->source, host, pli_attribute_find(&pli_criterion_attributes, "fallbackFilenames"),
-                                   pli_attribute_find(&pli_criterion_attributes, "fallbackLevels"), PLI_MOST_MESHES,
-                                   PLI_MESH_TETS, &m, err);
+    PliStatus status = accuracy > 0.0 ? pli_body_def_check(def, err) : PLI_OK;
+    if (!status)
+        status = read_either(in->source, host, pli_attribute_find(&pli_criterion_attributes, "fallbackFilenames"),
+                             pli_attribute_find(&pli_criterion_attributes, "fallbackLevels"), PLI_MOST_MESHES,
+                             PLI_MESH_TETS, &m, err);
     const bool given = m.count > 0, lent = !given && in->mesh_count && in->mesh[0]->tet_count > 0;
     if (!status && (given || def->fallback_law) && !(accuracy > 0.0))
         status = pli_refuse(err, PLI_BAD_ARGUMENT, "there is a form to fall back on, and no accuracy that asks for it");

@@ -67,12 +67,13 @@ BodyModel::BodyModel(const PliSchemeInfo* scheme)
     const PliAttributeGroup* group;
     for (int g = 0; (group = pli_scheme_group(scheme, g)); ++g)
         m_attributes.add(this, *group, m_def.data(), sections[group == &scheme->attributes ? 2 : g]);
-    for (int i = 0; i < scheme->attributes.count; ++i)
-    {
-        const PliAttribute& row = scheme->attributes.rows[i];
-        if (row.kind == PLI_LINK || row.kind == PLI_LINKS)
-            m_links.push_back({ std::make_unique<MeshLinks>(initLink(row.name, row.help)) });
-    }
+    for (int g = 0; (group = pli_scheme_group(scheme, g)); ++g)
+        for (int i = 0; i < group->count; ++i)
+        {
+            const PliAttribute& row = group->rows[i];
+            if (row.kind == PLI_LINK || row.kind == PLI_LINKS)
+                m_links.push_back({ std::make_unique<MeshLinks>(initLink(row.name, row.help)) });
+        }
     for (::sofa::core::objectmodel::BaseData* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{
              &d_steps, &d_activeDofs, &d_activeElements, &d_perLevel, &d_refined, &d_coarsened, &d_budgetHits,
              &d_stepMs, &d_adaptMs, &d_substep, &d_elasticEnergy, &d_kineticEnergy })

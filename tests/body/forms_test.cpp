@@ -257,6 +257,9 @@ TEST(Forms, RefuseWhatTheyCannot)
     d.criterion.accuracy = 0;
     EXPECT_EQ(pli_body_retune(body.get(), &d, &err), PLI_UNSUPPORTED);
     d.criterion.accuracy = 3;
+    d.criterion.budget_ms = 1;
+    EXPECT_EQ(pli_body_retune(body.get(), &d, &err), PLI_BAD_ARGUMENT);
+    d.criterion.budget_ms = 0;
     EXPECT_EQ(pli_body_retune(body.get(), &d, &err), PLI_OK) << err.text;
     const PliIndex none = pli_body_dof_count(body.get());
     EXPECT_EQ(pli_body_set_fixed(body.get(), &none, 1, &err), PLI_BAD_ARGUMENT);

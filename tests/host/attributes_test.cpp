@@ -89,6 +89,7 @@ const Row rows[] = {
     { "tetlod", "criterion", "region", RUNNING, "point='0 0 0' radius='0.06'" },
     { "tetlod", "criterion", "recovered", RUNNING, "" },
     { "tetlod", "accuracy", "0.01", RUNNING, "" },
+    { "tetlod", "accuracy", "2%", ACTS, "" },
     { "tetlod", "levels", "@../coarse @../fine", SAME, "" },
     { "tetlod", "coupling", "paper", ACTS, "" },
     { "tetlod", "ramp", "1", ACTS, "" },

@@ -30,18 +30,20 @@ static bool poke_implicitly(PliBench *b, const char *solver, const char *young, 
     static const char *const attribute[] = { "integrator", "linearSolver", "tolerance",
                                              "iterations", "multirate",    "youngModulus" },
                              *const body[] = { "Reference", "TetLod" };
-    enum { ATTRIBUTES = sizeof attribute / sizeof *attribute, BODIES = 2 };
+    enum { ATTRIBUTES = sizeof attribute / sizeof *attribute, BODIES = 2, SET = BODIES * ATTRIBUTES + 1 };
     const char *const value[ATTRIBUTES] = { "implicit", solver, "1e-4", "500", "0", young };
     char name[BODIES * ATTRIBUTES][48], path[2048];
-    PliOverride set[BODIES * ATTRIBUTES];
+    PliOverride set[SET];
     for (int k = 0; k < BODIES * ATTRIBUTES; ++k) {
         snprintf(name[k], sizeof name[k], "@%s/model.%s", body[k / ATTRIBUTES], attribute[k % ATTRIBUTES]);
         set[k] = (PliOverride){ name[k], value[k % ATTRIBUTES] };
     }
+    // the scene's 2 % keep the shape; a tool feels a body that is off by less
+    set[SET - 1] = (PliOverride){ "@TetLod/model.accuracy", "1.4" };
     PliError err = { PLI_OK, "" };
     const PliHost host = pli_host_default();
     PliSceneDef scene = pli_scene_default();
-    scene.overrides = set, scene.override_count = BODIES * ATTRIBUTES;
+    scene.overrides = set, scene.override_count = SET;
     PliCompareDef def = pli_compare_default();
     def.repeat = 1;
     PliContest *contest = NULL;
