@@ -6,7 +6,7 @@
 #include "evidence/assets.h"
 #include "host/compare/scene.h"
 
-void pli_bench_scene(PliBench *b, const char *scene, const char *body)
+void pli_bench_scene(PliBench *b, const char *scene, const char *body, const PliOverride *set, int count)
 {
     PliError err = { PLI_OK, "" };
     const PliHost host = pli_host_default();
@@ -15,6 +15,7 @@ void pli_bench_scene(PliBench *b, const char *scene, const char *body)
     PliContest *contest = NULL;
     PliSceneDef how = pli_scene_default();
     PliCompareDef def = pli_compare_default();
+    how.overrides = set, how.override_count = count;
     snprintf(name, sizeof name, "compare/%s.scn", scene);
     if (pli_asset_path(name, path, sizeof path, &err) == PLI_OK) contest = pli_contest_load(&host, path, &how, &err);
     if (contest && pli_contest_choose(contest, body, &err) == PLI_OK) c = pli_contest_compare(contest, &def, &err);

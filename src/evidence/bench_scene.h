@@ -3,9 +3,10 @@
 #define PLI_BENCH_SCENE_H
 
 #include "evidence/bench.h"
+#include "host/graph/scene.h"
 
 /// One body of a shipped comparison scene (compare/NAME.scn) against the reference of that scene, both timed here: speedup, error,
-/// error_near_tool, force_error, active_mean, finest, adaptive, uniform.
-void pli_bench_scene(PliBench *b, const char *scene, const char *body);
+/// error_near_tool, force_error, active_mean, finest, adaptive, uniform. `set` replaces attributes of the scene.
+void pli_bench_scene(PliBench *b, const char *scene, const char *body, const PliOverride *set, int count);
 
 #endif

@@ -575,14 +575,14 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }
     s->force_ready = false;
-    if (im->chosen->ops->watch) {
+    s->tangent = NULL;
+    if (im->chosen->ops->watch && !stage->again) {
         const PliStepMatrix a = matrix_of(s);
         memcpy(w.reaction, s->f, all * sizeof *s->f);
         pli_system_gather(s, w.reaction);
         im->chosen->ops->watch(im->chosen->self, &a, w.reaction);
     }
     const bool newton = s->newton && im->newton > 1, again = stage->again && !newton && still_holds(s, &w, reach);
-    s->tangent = NULL;
     if (!stage->again) memcpy(w.before, s->f, all * sizeof *s->f);
     if (newton) pli_newton_note_internal(s);
     if (s->add_force) s->add_force(s->self, stage->start, reach, s->x, s->v, s->f);

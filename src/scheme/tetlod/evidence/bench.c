@@ -19,7 +19,7 @@ static const double dt = 0.01;
 
 // ---- the shipped comparison ------------------------------------------------------------------------------------------------------
 
-static void run_poke(PliBench *b) { pli_bench_scene(b, "poked_liver", "tetlod"); }
+static void run_poke(PliBench *b) { pli_bench_scene(b, "poked_liver", "TetLod", NULL, 0); }
 
 // ---- the same, both implicit -------------------------------------------------------------------------------------------------------
 
