@@ -82,7 +82,7 @@ def tune(pliant, scene, wanted, limit, table, where):
         return {}
     tuned = {}
     for body in json.loads(result.read_text(encoding="utf-8"))["bodies"]:
-        tuned[body["name"]] = (body["unseen_error"], "holds" if body["holds"] else body["verdict"])
+        tuned[body["name"]] = (body["unseen"]["error"], "holds" if body["holds"] else body["verdict"])
         if body["holds"] != (body["verdict"] is None):
             table.fault(f"{where}: {body['name']}: {'holds, but ' + body['verdict'] if body['holds'] else 'does not hold, and nothing says so'}")
     return tuned

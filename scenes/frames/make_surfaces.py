@@ -348,4 +348,5 @@ def main():
         print(f"{name}.obj: {len(points)} points, {len(tris)} triangles")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -24,6 +24,12 @@ static double error_at(double size, double finest, const PliPlanRegion *region, 
     return sum;
 }
 
+/// The same, unless it was measured.
+static double uniform_error(const PliPlanLevel *level, double finest, const PliPlanRegion *region, PliIndex count)
+{
+    return level->error > 0.0 ? level->error : error_at(level->size, finest, region, count);
+}
+
 static double volume_of(const PliPlanRegion *region, PliIndex count)
 {
     double sum = 0.0;
@@ -90,7 +96,7 @@ PliPlan pli_plan_make(const PliPlanLevel *level, int level_count, bool own_rates
         return now ? *now : (PliPlan){ .uniform = true };
     PliPlan uniform = { .uniform = true, .level = finest };
     for (int l = finest; l >= 0; --l) {
-        const double error = error_at(level[l].size, least_size, region, count);
+        const double error = uniform_error(&level[l], least_size, region, count);
         if (l < finest && error > allowed(now, l, most_error)) break;
         uniform.level = l, uniform.error = error, uniform.work = volume * pli_plan_work(level, l, l, true);
     }

@@ -19,6 +19,7 @@ typedef struct PliPlanLevel {
     double size;    ///< m, of its regions
     double density; ///< evaluations of one m3, each time all are
     double rate;    ///< 1/s, times that is
+    double error;   ///< of the whole body at this level, where it was measured; 0: what its regions add up to
 } PliPlanLevel;
 
 typedef struct PliPlanRegion {

@@ -106,7 +106,8 @@ static const PliAttribute criterion_rows[] = {
       .help = "most active coefficients; -1: no limit" },
     { "budget", PLI_REAL, .running = true, .slide = { 0.1, 100.0, true }, FIELD(PliBodyDef, criterion.budget_ms),
       .help = "ms of CPU a step may take; 0: no governor" },
-    { "accuracy", PLI_REAL, .running = true, FIELD(PliBodyDef, criterion.accuracy),
+    { "accuracy", PLI_REAL, .sign = '%', .running = true, .slide = { 0.1, 10.0, false },
+      FIELD(PliBodyDef, criterion.accuracy),
       .help = "percent of the largest displacement the shape may be off, RMS, instead of a threshold; 0: off" },
     { "fallbackFilenames", PLI_FILES,
       .help = "with accuracy: tetrahedral mesh files, coarse to fine, that the body is simulated on where its own form "
@@ -211,6 +212,7 @@ static PliStatus parse_numbers(const PliAttribute *row, const char *text, double
             return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.60s\" is not %s", row->name, text,
                               count == 1 ? "a number" : "three numbers");
     }
+    if (row->sign && *p == row->sign) ++p;
     if (*skip_blanks(p))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "%s=\"%.60s\" has more than %d number%s", row->name, text, count,
                           count > 1 ? "s" : "");

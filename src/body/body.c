@@ -108,6 +108,7 @@ void pli_body_destroy(PliBody *b)
         return;
     }
     PliHost host = b->host;
+    pli_body_shadows_free(b);
     pli_contact_destroy(b->contact);
     pli_skin_destroy(b->skin);
     pli_implicit_destroy(&b->implicit);
@@ -224,7 +225,7 @@ PliStatus pli_body_set_fixed(PliBody *b, const PliIndex *dofs, PliIndex count, P
     if (b->ops->pin) b->ops->pin(b->self, b->is_fixed);
     recut_afresh(b);
     if (b->ops->pin && b->skin) pli_skin_forget_rows(b->skin); // what is pinned is active now
-    return PLI_OK;
+    return pli_body_shadows_fix(b, err);
 }
 
 void pli_body_set_gravity(PliBody *b, const double g[3])
@@ -261,7 +262,7 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     b->def.stiff_regions = NULL, b->def.stiff_region_count = 0;
     copy_definition(b);
     recut_afresh(b);
-    return PLI_OK;
+    return pli_body_shadows_retune(b, err);
 }
 
 void pli_body_reset(PliBody *b, const PliState *s)
@@ -273,11 +274,14 @@ void pli_body_reset(PliBody *b, const PliState *s)
     b->ops->reset(b->self);
     memset(&b->stats, 0, sizeof b->stats);
     b->caution = 1.0, b->system.last_drift = 0.0;
+    b->implicit.pick = (PliPick){ 0 };
     memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
     recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
     if (b->contact) pli_contact_forget(b->contact);
     pli_body_constraints_reset(b);
+    pli_body_shadows_reset(b);
+    b->was_under = false;
     memcpy(s->x, b->statics.rest, 3 * (size_t)b->statics.dof_count * sizeof *s->x);
     memset(s->v, 0, 3 * (size_t)b->statics.dof_count * sizeof *s->v);
 }

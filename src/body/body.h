@@ -32,6 +32,15 @@ typedef struct PliLive {
     PliStatus refused; ///< the forces could not take the present cut: no step is possible
 } PliLive;
 
+/// A body that lives through the same as another (shadow.c).
+typedef struct PliShadow {
+    PliBody *body;
+    PliIndex first; ///< its coefficient i is first + i of the other
+    double *x, *v;
+    PliIndex *fixed;
+    PliTool tools[PLI_TOOL_MAX]; ///< the host's, with reactions of their own
+} PliShadow;
+enum { PLI_SHADOW_MAX = 8 };
 typedef struct PliForms PliForms;
 
 struct PliBody {
@@ -100,6 +109,12 @@ struct PliBody {
 
     PliHeld *held_points; ///< constraints.c; NULL: none
 
+    PliShadow shadow[PLI_SHADOW_MAX];
+    int shadow_count;
+    double *shadow_points; ///< two skins
+    PliIndex shadow_point_count;
+    bool was_under; ///< the host's constraints have acted since reset
+
     double rest_substep;    ///< s, the longest at rest ...
     uint64_t rest_revision; ///< ... of this cut
     double caution;         ///< share of it that strain allows, and has allowed lately
@@ -136,6 +151,14 @@ double pli_body_points_step(PliBody *body, double share);
 void pli_body_points_add(PliBody *body, double h,
                          double *f); ///< on all dofs; implicit: as they will have changed by their stiffness after h
 void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v
+// shadow.c: what the body is told, its shadows are told
+void pli_body_shadows_free(PliBody *body);
+PliStatus pli_body_shadows_wear(PliBody *body, const double *points, PliIndex point_count, const PliIndex *tris,
+                                PliIndex tri_count, PliError *err);
+PliStatus pli_body_shadows_meet(PliBody *body, PliError *err); ///< tools
+PliStatus pli_body_shadows_fix(PliBody *body, PliError *err);
+PliStatus pli_body_shadows_retune(PliBody *body, PliError *err);
+void pli_body_shadows_reset(PliBody *body);
 // body_filter.c
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c

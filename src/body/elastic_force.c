@@ -21,6 +21,9 @@ struct PliElasticForce {
     PliIndex tet_count, element_capacity;
     size_t sample_entry_capacity;
     bool has_samples;
+    const PliForceOps *tangent; ///< see PliSchemeStatic
+    void *tangent_self;
+    bool stands_in; ///< it was taken at the last linearize
     PliRates wish;
     PliMaterial material;
     double courant;
@@ -146,6 +149,7 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
     e->tet_count = st->tet_count;
     e->element_capacity = st->element_capacity;
     e->has_samples = st->sample_capacity > 0;
+    e->tangent = st->tangent, e->tangent_self = st->tangent_self;
     e->sample_entry_capacity = st->sample_entry_capacity;
     e->rate_count = 1;
     const PliElasticDef kernel = { .material = def->material,
@@ -353,7 +357,13 @@ static void add_force(void *self, const double *x, const double *v, double *f)
 
 static void linearize(void *self, const double *x, bool definite)
 {
-    PliElastic *kernel = ((PliElasticForce *)self)->kernel;
+    PliElasticForce *e = self;
+    PliElastic *kernel = e->kernel;
+    e->stands_in = e->tangent && e->tangent->stands_in(e->tangent_self);
+    if (e->stands_in) {
+        e->tangent->linearize(e->tangent_self, x, definite);
+        return;
+    }
     pli_elastic_set_project(kernel, definite);
     pli_elastic_linearize(kernel, x);
     pli_elastic_set_project(kernel, false);
@@ -361,7 +371,11 @@ static void linearize(void *self, const double *x, bool definite)
 
 static void add_dforce(void *self, const double *dx, double k, double *df)
 {
-    pli_elastic_add_dforce(((PliElasticForce *)self)->kernel, dx, k, df);
+    const PliElasticForce *e = self;
+    if (e->stands_in)
+        e->tangent->add_dforce(e->tangent_self, dx, k, df);
+    else
+        pli_elastic_add_dforce(e->kernel, dx, k, df);
 }
 
 static double energy(void *self, const double *x) { return pli_elastic_energy(((PliElasticForce *)self)->kernel, x); }
@@ -385,8 +399,12 @@ static void split_element(const PliIndex *point, PliIndex n, const double *k, vo
 
 static void blocks(void *self, PliBlockFn *fn, void *user)
 {
+    const PliElasticForce *e = self;
     BlockArg arg = { fn, user };
-    pli_elastic_element_matrices(((PliElasticForce *)self)->kernel, split_element, &arg);
+    if (e->stands_in)
+        e->tangent->blocks(e->tangent_self, fn, user);
+    else
+        pli_elastic_element_matrices(e->kernel, split_element, &arg);
 }
 
 static int rate_count(void *self) { return ((PliElasticForce *)self)->rate_count; }

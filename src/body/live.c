@@ -134,7 +134,7 @@ static void copy_mass(PliBody *b, const PliCut *cut)
         l->inv_mass[i] = l->fixed[i] ? 0.0 : 1.0 / cut->mass[i];
     }
     b->system.impulse = cut->driven ? cut->driven_impulse : NULL;
-    if (!cut->mass_first) return;
+    if (!cut->mass_first || b->statics.mass_entry_capacity == 0) return;
     const PliIndex entries = cut->mass_first[cut->active_count];
     memcpy(l->mass_first, cut->mass_first, ((size_t)cut->active_count + 1) * sizeof *l->mass_first);
     memcpy(l->mass_column, cut->mass_column, entries * sizeof *l->mass_column);
@@ -225,8 +225,9 @@ void pli_body_recut(PliBody *b)
     s->slaves = (PliRows){ l->slave_first, l->slave_column, l->slave_weight, cut.slave_count, cut.active_count };
     s->one_way = cut.one_way;
     s->mass = l->mass, s->inv_mass = l->inv_mass, s->load = l->load, s->fixed = l->fixed;
-    s->mass_first = cut.mass_first ? l->mass_first : NULL;
-    s->mass_column = l->mass_column, s->mass_value = l->mass_value;
+    const bool copied = b->statics.mass_entry_capacity > 0;
+    s->mass_first = cut.mass_first && copied ? l->mass_first : cut.mass_first;
+    s->mass_column = copied ? l->mass_column : cut.mass_column, s->mass_value = copied ? l->mass_value : cut.mass_value;
     s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
     s->force_ready = b->force_kept = false; // what was evaluated belongs to the old numbers
     recut_forces(b, &cut);

@@ -105,6 +105,7 @@ PliStepInfo pli_body_advance_under(PliBody *b, const PliState *s, double dt, Pli
         return pli_body_advance_under(fallback, &t, dt, rows);
     }
     b->rows = rows;
+    b->was_under = true;
     const PliStepInfo info = pli_body_advance(b, s, dt);
     b->rows = NULL;
     return info;

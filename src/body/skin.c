@@ -36,6 +36,7 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
     pli_contact_destroy(b->contact);
     b->contact = NULL;
     b->skin = skin;
+    if (pli_body_shadows_wear(b, points, point_count, tris, tri_count, err) != PLI_OK) return PLI_OUT_OF_MEMORY;
     if (b->tool_count) return pli_body_set_tools(b, b->tools, b->tool_count, err);
     return PLI_OK;
 no_memory:
@@ -66,7 +67,8 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
     b->tools = tools;
     b->tool_count = count;
     b->looks = 0; // other tools: every point has to be looked at again
-    return pli_body_reserve_tethers(b, err);
+    const PliStatus status = pli_body_reserve_tethers(b, err);
+    return status == PLI_OK ? pli_body_shadows_meet(b, err) : status;
 }
 
 // the composed rows of every skin point, brought up to date

@@ -39,6 +39,10 @@ int pli_cli_refuse(const char *command, const char *format, ...) PLI_PRINTF(2, 3
 bool pli_cli_nearest_path(const char *path, char *near, size_t size);
 /// The file is there: PLI_EXIT_OK. Else one sentence, with the name most like it in its folder, and PLI_EXIT_FILE; Python scenes get a hint.
 int pli_cli_find_file(const char *command, const char *path);
+/// The same for what should be a scene: surfaces and meshes get a hint, too.
+int pli_cli_find_scene(const char *command, const char *path);
+/// What to do with a file that is no scene, by its ending: one sentence, or NULL.
+const char *pli_cli_scene_hint(const char *path);
 /// Same for an error of the library, with the exit code of its status.
 int pli_cli_report(const char *command, const PliError *err);
 

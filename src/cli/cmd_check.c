@@ -42,6 +42,8 @@ static int check_one(const char *path, const PliSceneDef *def, bool quiet, PliJs
         char near[1400];
         if (code == PLI_EXIT_FILE && access(path, F_OK) != 0 && pli_cli_nearest_path(path, near, sizeof near))
             fprintf(out, "  did you mean %s?\n", near);
+        const char *hint = code == PLI_EXIT_BAD_INPUT ? pli_cli_scene_hint(path) : NULL;
+        if (hint) fprintf(out, "  it %s\n", hint);
         if (scene) pli_scene_print_findings(&scene->report, quiet ? PLI_UNSUPPORTED_PART : PLI_NOTE, out);
     }
     if (json) {

@@ -460,7 +460,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
     PliError err = { PLI_OK, "" };
     const bool only_json = o->json && strcmp(o->json, "-") == 0;
     int done = 0, code = PLI_EXIT_OK;
-    for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) code = pli_cli_find_file("compare", o->scene[k]);
+    for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) code = pli_cli_find_scene("compare", o->scene[k]);
     if (code != PLI_EXIT_OK) return code;
     if (probe_folder(o->out, &err) != PLI_OK) return pli_cli_report("compare", &err);
     pli_interrupt_listen();

@@ -69,9 +69,12 @@ static void print_feel(const Options *o, const PliFeel *f, double stiffest)
     pli_table_begin(&t, "lrl", heading);
     if (!o->offline) {
         row(&t, "servo rate", f->loop.rate, "Hz");
+        row(&t, "real-time priority", f->loop.priority, f->loop.priority ? "granted" : "refused: see ulimit -r");
+        row(&t, "threads that tick in turn", f->loop.threads, "");
         row(&t, "ticks", (double)f->loop.ticks, "");
         row(&t, "missed deadlines", (double)f->loop.missed, "");
         row(&t, "longest gap", 1e3 * f->loop.worst_gap, "ms");
+        row(&t, "taken by the machine below", 1e3 * f->stolen, "ms");
         row(&t, "callback p99.9", 1e6 * f->loop.callback_p999, "us");
         row(&t, "longest callback", 1e6 * f->loop.worst_call, "us");
     }
@@ -111,9 +114,11 @@ static PliStatus write_json(const Options *o, const PliFeel *f, double stiffest,
         pli_json_integer(&j, "ticks", (int64_t)f->loop.ticks);
         pli_json_integer(&j, "missed", (int64_t)f->loop.missed);
         pli_json_number(&j, "longest_gap", f->loop.worst_gap);
+        pli_json_number(&j, "stolen", f->stolen);
         pli_json_number(&j, "callback_p999", f->loop.callback_p999);
         pli_json_number(&j, "longest_callback", f->loop.worst_call);
-        pli_json_bool(&j, "realtime", f->loop.realtime);
+        pli_json_integer(&j, "priority", f->loop.priority);
+        pli_json_integer(&j, "threads", f->loop.threads);
         pli_json_begin_array(&j, "gap_histogram"); // bins of a hundredth of the period
         for (int i = 0; i < PLI_LOOP_BINS; ++i) pli_json_integer(&j, NULL, f->loop.gap[i]);
         pli_json_end(&j);
@@ -383,7 +388,7 @@ int pli_cmd_haptic(int argc, char **argv)
     if (!pli_options_read(&line, argc, argv, &code)) return code;
     if (o.list) return print_devices();
     if (o.scenes.count == 0) return pli_options_refuse(&line, "it needs a scene");
-    code = pli_cli_find_file("haptic", o.scene[0]);
+    code = pli_cli_find_scene("haptic", o.scene[0]);
     if (code == PLI_EXIT_OK) code = pli_scene_options_apply(so, &line);
     if (code == PLI_EXIT_OK) code = feel_scene(&o);
     pli_scene_options_end(so);

@@ -150,7 +150,9 @@ int pli_cmd_list(int argc, char **argv)
     const PliCommandLine line = {
         .program = "pliant list",
         .synopsis = "[COMPONENT] [OPTIONS]",
-        .about = "Prints the components the embedded host knows, or the attributes of one of them.",
+        .about =
+            "Prints the components the embedded host knows, or the attributes of one of them; a scheme's name stands "
+            "for its model.",
         .ending = "Exit codes: 0 printed, 2 there is no such component, 4 the file cannot be written.",
         .option = options,
         .option_count = sizeof options / sizeof *options,
@@ -158,7 +160,8 @@ int pli_cmd_list(int argc, char **argv)
         .word_name = "component",
     };
     if (!pli_options_read(&line, argc, argv, &code)) return code;
-    const PliClass *one = name ? pli_profile_find(name) : NULL;
+    const PliSchemeInfo *scheme = name ? pli_scheme_find(name) : NULL;
+    const PliClass *one = name ? pli_profile_find(scheme ? scheme->component : name) : NULL;
     if (name && !one) {
         const char *near = pli_profile_nearest(name);
         return pli_cli_refuse("list", "there is no component %s%s%s%s: %s", name, near ? ", did you mean " : "",

@@ -8,14 +8,21 @@
 
 #include "cli/surface_input.h"
 #include "host/scaffold/model_files.h"
+#include "mesher/fitted.h"
 #include "mesher/make.h"
 #include "output/file.h"
 #include "output/table.h"
 
 // ---- options -------------------------------------------------------------------------------------------------------------
 
-static bool read_options(int argc, char **argv, PliSurfaceJob *job, int *code)
+typedef struct Job {
+    PliSurfaceJob surface;
+    int hexahedra; ///< along the longest side; 0: tetrahedra are wanted
+} Job;
+
+static bool read_options(int argc, char **argv, Job *all, int *code)
 {
+    PliSurfaceJob *job = &all->surface;
     const PliOption options[] = {
         PLI_OPTION_OUT(job),
         PLI_OPTION_LEVELS(job),
@@ -24,6 +31,9 @@ static bool read_options(int argc, char **argv, PliSurfaceJob *job, int *code)
           .least = 0.0 },
         { "ratio", 0, "R", "sides of a level over those of the next finer one, 1.2 to 4 (1.8)", PLI_OPTION_NUMBER,
           &job->def.ratio, .least = 1.19999, .most = 4.0 },
+        { "hexahedra", 0, "N",
+          "instead of levels, a lattice of hexahedra that fits the surface, N along its longest side",
+          PLI_OPTION_INTEGER, &all->hexahedra, .least = 3, .most = 200 },
         PLI_OPTION_UNIT(job),
     };
     const PliCommandLine line = {
@@ -32,7 +42,8 @@ static bool read_options(int argc, char **argv, PliSurfaceJob *job, int *code)
         .about =
             "Makes tetrahedral levels of detail of the body inside a closed surface (OBJ, STL, PLY and what else\n"
             "pliant reads), with gmsh as an external program, and says how good they are. FOLDER gets level_0.msh\n"
-            "(coarsest) and so on, surface.obj, and one scene for each scheme to start from.",
+            "(coarsest) and so on, surface.obj, and one scene for each scheme to start from. With --hexahedra it gets\n"
+            "fitted.vtu, whose boundary lies on the surface, smooth.vtu, whose smooth limit does, and surface.obj.",
         .option = options,
         .option_count = sizeof options / sizeof *options,
     };
@@ -90,9 +101,60 @@ static void print_models(const PliModelFiles *files)
     }
 }
 
+static void print_fitted(const char *name, const PliFittedFacts *q, double volume)
+{
+    printf("%s: %u vertices, %u hexahedra (%u at the surface), scaled Jacobian at least %.3f, mean %.2f, %u below 0.2 "
+           "(worst "
+           "at %.4g %.4g %.4g), volume %.4f of the surface's, at most %.2g m off it\n",
+           name, q->points, q->cells, q->outer, q->least, q->mean, q->poor, q->worst_at[0], q->worst_at[1],
+           q->worst_at[2], q->volume / volume, q->off);
+}
+
+/// The lattice for a trilinear basis, and for smooth ones; `said`: a sentence where only the first was possible.
+static PliStatus fit(const PliHost *host, const PliMesh *surface, PliIndex cells, const char *folder, double volume,
+                     PliError *err)
+{
+    static const char *const name[2] = { "fitted.vtu", "smooth.vtu" };
+    char path[1100];
+    PliStatus status = PLI_OK;
+    for (int smooth = 0; smooth < 2 && status == PLI_OK; ++smooth) {
+        const PliFittedDef def = { cells, smooth == 1 };
+        PliFittedFacts facts;
+        PliError why = { 0 };
+        PliMesh *mesh = pli_fitted_hexes(host, surface, &def, &facts, &why);
+        if (!mesh && !smooth) return *err = why, why.status;
+        if (!mesh) {
+            printf("%s was left out: %s\n", name[smooth], why.text);
+            continue;
+        }
+        snprintf(path, sizeof path, "%s/%s", folder, name[smooth]);
+        status = pli_mesh_write_vtu(mesh, NULL, NULL, 0, NULL, path, err);
+        if (status == PLI_OK) print_fitted(name[smooth], &facts, volume);
+        pli_mesh_destroy(mesh);
+    }
+    snprintf(path, sizeof path, "%s/surface.obj", folder);
+    return status == PLI_OK ? pli_mesh_write_obj(surface, path, err) : status;
+}
+
+static int work_fitted(void *self, PliFreshFolder *folder)
+{
+    const Job *all = self;
+    PliHost host = pli_host_default();
+    PliError err = { 0 };
+    PliSurfaceFacts facts;
+    PliMesh *surface = pli_surface_input(&host, &all->surface, &facts, &err);
+    if (!surface) return pli_cli_report("mesh", &err);
+    pli_surface_print(&all->surface, &facts);
+    PliStatus status = pli_folder_make(folder->scratch, &err);
+    if (status == PLI_OK) status = fit(&host, surface, (PliIndex)all->hexahedra, folder->scratch, facts.volume, &err);
+    if (status == PLI_OK) status = pli_fresh_folder_keep(folder, &err);
+    pli_mesh_destroy(surface);
+    return status == PLI_OK ? PLI_EXIT_OK : pli_fresh_folder_report(folder, "mesh", &err);
+}
+
 static int work(void *self, PliFreshFolder *folder)
 {
-    const PliSurfaceJob *job = self;
+    const PliSurfaceJob *job = &((const Job *)self)->surface;
     PliHost host = pli_host_default();
     PliError err = { 0 };
     PliSurfaceFacts facts;
@@ -125,7 +187,8 @@ static int work(void *self, PliFreshFolder *folder)
 
 int pli_cmd_mesh(int argc, char **argv)
 {
-    PliSurfaceJob job = pli_surface_job();
+    Job job = { .surface = pli_surface_job() };
     int code = PLI_EXIT_OK;
-    return read_options(argc, argv, &job, &code) ? pli_surface_run(&job, "mesh", work, &job) : code;
+    if (!read_options(argc, argv, &job, &code)) return code;
+    return pli_surface_run(&job.surface, "mesh", job.hexahedra ? work_fitted : work, &job);
 }

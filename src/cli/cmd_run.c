@@ -130,7 +130,7 @@ static int run_all(const Options *o)
     if (o->threads > 1 && !pool) return pli_cli_refuse("run", "%d threads cannot be started", o->threads);
     if (pool) pli_pool_lend(pool, &host);
     PliStatus status;
-    const int missing = pli_cli_find_file("run", o->scene[0]);
+    const int missing = pli_cli_find_scene("run", o->scene[0]);
     if (missing != PLI_EXIT_OK) {
         pli_pool_destroy(pool);
         return missing;

@@ -4,21 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "cli/cli.h"
 #include "cli/scene_options.h"
 #include "host/compare/figures.h"
 #include "host/compare/tune.h"
 #include "host/scaffold/rewrite.h"
 #include "output/interrupt.h"
+#include "output/json.h"
 #include "output/progress.h"
 #include "output/table.h"
 
 enum { MOST_BODIES = 64 };
 
 typedef struct Options {
-    const char *scene[1], *schemes, *out, *error, *budget, *check;
+    const char *scene[1], *schemes, *out, *error, *budget, *check, *json;
     PliWords scenes;
-    int loads, tries, steps, seed;
+    int loads, tries, steps, seed, minutes;
     bool quiet;
     double wanted_error, wanted_ms;
     PliSceneOptions scene_options;
@@ -155,36 +157,90 @@ static bool print_table(const Bodies *b)
     return good;
 }
 
-/// One sentence for each body that is not what was asked for. @return how many
+/// One sentence for a body that is not what was asked for; "": it is.
+static void find_verdict(const Options *o, const Bodies *b, int i, char *text, size_t size)
+{
+    const PliTuned *u = &b->tuned[i];
+    text[0] = '\0';
+    if (!b->done[i] && b->unable[i][0])
+        snprintf(text, size, "%s was not tuned: %s", b->name[i], b->unable[i]);
+    else if (!b->done[i])
+        return;
+    else if (!u->after.ran)
+        snprintf(text, size, "%s does not finish the scene with anything that was tried: %s", b->name[i],
+                 u->after.reason);
+    else if (!u->reached && o->wanted_error > 0.0)
+        snprintf(text, size, "%s cannot reach %.3g %%: the best of %d tries is %.3g %% at %.3g ms", b->name[i],
+                 100.0 * o->wanted_error, u->tried, 100.0 * u->after.error, u->after.ms);
+    else if (!u->reached)
+        snprintf(text, size, "%s cannot be as cheap as %.3g ms: the cheapest of %d tries takes %.3g ms, %.3g %% off",
+                 b->name[i], o->wanted_ms, u->tried, u->after.ms, 100.0 * u->after.error);
+    else if (!u->holds && !u->unseen.ran)
+        snprintf(text, size, "%s does not finish the load it was not tuned on: %s", b->name[i], u->unseen.reason);
+    else if (!u->holds)
+        snprintf(text, size, "%s does not hold it on the load it was not tuned on: %.3g %% off at %.3g ms", b->name[i],
+                 100.0 * u->unseen.error, u->unseen.ms);
+    const size_t n = strlen(text);
+    if (n && b->done[i] && !u->reached && u->out_of_time)
+        snprintf(text + n, size - n, "; the time was up before all was tried (--minutes)");
+}
+
+/// @return how many bodies are not what was asked for
 static int print_verdicts(const Options *o, const Bodies *b)
 {
     int short_of = 0;
     puts("");
     for (int i = 0; i < b->count; ++i) {
         const PliTuned *u = &b->tuned[i];
-        if (!b->done[i]) {
-            if (b->unable[i][0]) printf("%s was not tuned: %s\n", b->name[i], b->unable[i]);
-            short_of += b->unable[i][0] != '\0';
-            continue;
-        }
-        short_of += !u->holds;
-        if (!u->after.ran)
-            printf("%s does not finish the scene with anything that was tried: %s\n", b->name[i], u->after.reason);
-        else if (!u->reached && o->wanted_error > 0.0)
-            printf("%s cannot reach %.3g %%: the best of %d tries is %.3g %% at %.3g ms\n", b->name[i],
-                   100.0 * o->wanted_error, u->tried, 100.0 * u->after.error, u->after.ms);
-        else if (!u->reached)
-            printf("%s cannot be as cheap as %.3g ms: the cheapest of %d tries takes %.3g ms, %.3g %% off\n",
-                   b->name[i], o->wanted_ms, u->tried, u->after.ms, 100.0 * u->after.error);
-        else if (!u->holds && !u->unseen.ran)
-            printf("%s does not finish the load it was not tuned on: %s\n", b->name[i], u->unseen.reason);
-        else if (!u->holds)
-            printf("%s does not hold it on the load it was not tuned on: %.3g %% off at %.3g ms\n", b->name[i],
-                   100.0 * u->unseen.error, u->unseen.ms);
-        if (u->unseen.ran && u->unseen.force > pli_doubtful_force)
+        char text[500];
+        find_verdict(o, b, i, text, sizeof text);
+        if (text[0]) puts(text);
+        short_of += text[0] != '\0';
+        if (b->done[i] && u->unseen.ran && u->unseen.force > pli_doubtful_force)
             printf("warning: the tool force on %s is off by %.3g %%\n", b->name[i], 100.0 * u->unseen.force);
     }
     return short_of;
+}
+
+static void json_score(PliJson *j, const char *name, const PliScore *s)
+{
+    pli_json_begin_object(j, name);
+    pli_json_number(j, "error", s->ran ? s->error : NAN);
+    pli_json_number(j, "force", s->ran ? s->force : NAN);
+    pli_json_number(j, "ms", s->ran ? s->ms : NAN);
+    pli_json_end(j);
+}
+
+static PliStatus write_json(const Options *o, const Bodies *b, const char *scene, PliError *err)
+{
+    PliJson j;
+    const PliStatus status = pli_json_open(&j, o->json, err);
+    if (status != PLI_OK) return status;
+    pli_json_begin_object(&j, NULL);
+    pli_json_integer(&j, "schema", 1);
+    pli_json_string(&j, "scene", scene);
+    pli_json_number(&j, "wanted_error", o->wanted_error > 0.0 ? o->wanted_error : NAN);
+    pli_json_number(&j, "wanted_ms", o->wanted_ms > 0.0 ? o->wanted_ms : NAN);
+    pli_json_begin_array(&j, "bodies");
+    for (int i = 0; i < b->count; ++i) {
+        const PliTuned *u = &b->tuned[i];
+        char text[500];
+        find_verdict(o, b, i, text, sizeof text);
+        pli_json_begin_object(&j, NULL);
+        pli_json_string(&j, "name", b->name[i]);
+        json_score(&j, "before", &u->before);
+        json_score(&j, "tuned", &u->after);
+        json_score(&j, "unseen", &u->unseen);
+        pli_json_bool(&j, "reached", b->done[i] && u->reached);
+        pli_json_bool(&j, "holds", b->done[i] && u->holds);
+        pli_json_string(&j, "verdict", text[0] ? text : NULL);
+        pli_json_integer(&j, "tried", u->tried);
+        pli_json_begin_object(&j, "parameters");
+        for (int k = 0; k < u->knob_count; ++k) pli_json_number(&j, u->knob[k].name, u->knob[k].value);
+        pli_json_end(&j);
+        pli_json_end(&j);
+    }
+    return pli_json_close(&j, err);
 }
 
 // ---- everything ------------------------------------------------------------------------------------------------------------
@@ -237,8 +293,12 @@ static int tune_all(const Options *o)
     if (find_bodies(o, &host, &b, &err) != PLI_OK) return pli_cli_report("tune", &err);
     pli_interrupt_listen();
     int done = 0;
+    const double begun = pli_wall_ms();
     for (int i = 0; i < b.count && !pli_interrupted(); ++i) {
         if (b.unable[i][0]) continue;
+        // what a body leaves of its share is for those behind it
+        const double left = 60e3 * o->minutes - (pli_wall_ms() - begun);
+        def.seconds = fmax(1e-3 * left / (b.count - i), 1e-3);
         def.body = b.name[i];
         b.done[i] = pli_tune(&host, &o->scene_options.def, &def, &b.tuned[i], &err) == PLI_OK;
         done += b.done[i];
@@ -259,6 +319,7 @@ static int tune_all(const Options *o)
         default_out(o->scene[0], path, sizeof path);
     if (write_scene(o, &b, path, &err) != PLI_OK) return pli_cli_report("tune", &err);
     printf("Scene: %s\n", path);
+    if (o->json && write_json(o, &b, path, &err) != PLI_OK) return pli_cli_report("tune", &err);
     if (pli_interrupted()) {
         pli_cli_refuse("tune", "ended by a signal; %d of %d bodies are tuned in %s", done, b.count, path);
         return PLI_EXIT_INTERRUPTED;
@@ -269,7 +330,7 @@ static int tune_all(const Options *o)
 int pli_cmd_tune(int argc, char **argv)
 {
     const PliTuneDef usual = pli_tune_default();
-    Options o = { .loads = usual.loads, .tries = usual.most, .seed = (int)usual.unseen_seed };
+    Options o = { .loads = usual.loads, .tries = usual.most, .seed = (int)usual.unseen_seed, .minutes = 20 };
     PliSceneOptions *const so = &o.scene_options;
     pli_scene_options_begin(so);
     o.scenes = (PliWords){ o.scene, 0, 1 };
@@ -288,9 +349,12 @@ int pli_cmd_tune(int argc, char **argv)
           PLI_OPTION_TEXT, &o.check, .needs = "a scene" },
         { "tries", 0, "N", "most choices of parameters that are tried for a body, 1 .. 200 (24)", PLI_OPTION_INTEGER,
           &o.tries, .least = 1, .most = 200 },
+        { "minutes", 0, "N", "wall time for all bodies, after which no new choice is tried (20)", PLI_OPTION_INTEGER,
+          &o.minutes, .least = 1, .most = 1e5 },
         { "steps", 'n', "N", "steps instead of the scene's", PLI_OPTION_INTEGER, &o.steps, .least = 1, .most = 1e8 },
         { "out", 'o', "FILE", "the scene with what was found (SCENE_tuned.scn)", PLI_OPTION_TEXT, &o.out,
           .needs = "a file" },
+        { "json", 0, "FILE", "what was found, as JSON", PLI_OPTION_TEXT, &o.json, .needs = "a file" },
         PLI_OPTION_SET(*so),
         PLI_OPTION_DATA_PATH(*so),
         { "quiet", 'q', NULL, "no progress", PLI_OPTION_FLAG, .value = &o.quiet },
@@ -316,8 +380,8 @@ int pli_cmd_tune(int argc, char **argv)
     if (!pli_options_read(&line, argc, argv, &code)) return code;
     if (!read_goal(&o, &line, &code)) return code;
     code = pli_scene_options_apply(so, &line);
-    if (code == PLI_EXIT_OK) code = pli_cli_find_file("tune", o.scene[0]);
-    if (code == PLI_EXIT_OK && o.check) code = pli_cli_find_file("tune", o.check);
+    if (code == PLI_EXIT_OK) code = pli_cli_find_scene("tune", o.scene[0]);
+    if (code == PLI_EXIT_OK && o.check) code = pli_cli_find_scene("tune", o.check);
     if (code == PLI_EXIT_OK) code = tune_all(&o);
     pli_scene_options_end(so);
     return code;

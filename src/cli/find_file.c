@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,14 +40,38 @@ bool pli_cli_nearest_path(const char *path, char *near, size_t size)
     return snprintf(near, size, "%s%s", parent, slash) < (int)size && access(near, F_OK) == 0;
 }
 
+static bool ends_with(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), n = strlen(ending);
+    return length > n && strcasecmp(path + length - n, ending) == 0;
+}
+
+static const char python_hint[] =
+    "is a Python scene, which SOFA runs with SofaPython3; this host reads XML scenes (.scn)";
+
+const char *pli_cli_scene_hint(const char *path)
+{
+    static const char *const meshes[] = { ".obj", ".stl", ".ply", ".off", ".msh", ".vtk", ".vtu", ".vtp", ".mesh" };
+    if (ends_with(path, ".py")) return python_hint;
+    for (size_t k = 0; k < sizeof meshes / sizeof *meshes; ++k)
+        if (ends_with(path, meshes[k]))
+            return "is a mesh and no scene; `pliant new FILE --out FOLDER` makes scenes from a closed surface";
+    return NULL;
+}
+
+int pli_cli_find_scene(const char *command, const char *path)
+{
+    const int code = pli_cli_find_file(command, path);
+    const char *hint = code == PLI_EXIT_OK ? pli_cli_scene_hint(path) : NULL;
+    return hint ? pli_cli_refuse(command, "%s %s", path, hint) : code;
+}
+
 int pli_cli_find_file(const char *command, const char *path)
 {
     struct stat s;
-    const size_t length = strlen(path);
     const bool there = stat(path, &s) == 0;
-    if (there && length > 3 && strcmp(path + length - 3, ".py") == 0) {
-        pli_cli_refuse(
-            command, "%s is a Python scene, which SOFA runs with SofaPython3; this host reads XML scenes (.scn)", path);
+    if (there && ends_with(path, ".py")) {
+        pli_cli_refuse(command, "%s %s", path, python_hint);
         return PLI_EXIT_UNSUPPORTED;
     }
     if (there && S_ISDIR(s.st_mode)) {

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// Folder of the running program, without a slash at its end; "" when the system does not say.
-static void program_folder(char *folder, size_t size)
+void pli_program_folder(char *folder, size_t size)
 {
     const ssize_t n = readlink("/proc/self/exe", folder, size - 1);
     folder[n > 0 ? n : 0] = '\0';
@@ -18,7 +17,7 @@ static void program_folder(char *folder, size_t size)
 PliStatus pli_asset_path(const char *name, char *path, size_t size, PliError *err)
 {
     char folder[1024];
-    program_folder(folder, sizeof folder);
+    pli_program_folder(folder, sizeof folder);
     const char *chosen = getenv("PLIANT_SCENES");
     const char *const root[] = { chosen, folder, folder, folder, "." };
     static const char *const below[] = { "", "/../../scenes", "/../share/pliant/scenes", "/../../../scenes",

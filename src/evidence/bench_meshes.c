@@ -18,6 +18,7 @@
 #include "mesher/gmsh.h"
 #include "mesher/make.h"
 #include "output/file.h"
+#include "output/program.h"
 #include "output/progress.h"
 
 enum { LEVELS = 3, STEPS = 10 };
@@ -180,10 +181,9 @@ static void judge_set(const Subject *s, int v, const char *folder, Tally *tally)
 
 static bool make_folder(PliBench *b, char *folder, size_t size)
 {
-    const char *base = getenv("TMPDIR");
-    if (snprintf(folder, size, "%s/pliant_meshes_XXXXXX", base && *base ? base : "/tmp") < (int)size && mkdtemp(folder))
-        return true;
-    pli_bench_broken(b, "no temporary folder can be made");
+    PliError err = { 0 };
+    if (pli_scratch_folder("meshes", folder, size, &err) == PLI_OK) return true;
+    pli_bench_broken(b, "%s", err.text);
     return false;
 }
 

@@ -94,7 +94,7 @@ static void run_pays(PliBench *b)
         "pays." scene, "gain of every scheme over the uniform bodies of scenes/compare/" scene ".scn", run_pays        \
     }
 const PliBenchCase pli_bench_pays_cases[] = {
-    CASE("poked_liver"), CASE("dragged_liver"),  CASE("twisting_bar"),   CASE("squeezed_box"),
-    CASE("cantilever"),  CASE("free_vibration"), CASE("dropped_sphere"), CASE("released_box"),
-    CASE("dented_pad"),  CASE("loaded_bridge"),  CASE("struck_liver"),   { 0 },
+    CASE("poked_liver"),    CASE("dragged_liver"),  CASE("twisting_bar"), CASE("squeezed_box"), CASE("cantilever"),
+    CASE("free_vibration"), CASE("dropped_sphere"), CASE("released_box"), CASE("dented_pad"),   CASE("loaded_bridge"),
+    CASE("struck_liver"),   CASE("pinched_bar"),    CASE("tumbling_box"), CASE("pressed_ball"), { 0 },
 };

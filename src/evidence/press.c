@@ -7,23 +7,14 @@
 #include <pliant/frames.h>
 #include <pliant/wavelet.h>
 
-#include "base/memory.h"
 #include "base/vec.h"
 #include "evidence/assets.h"
+#include "evidence/toolrig.h"
 
-enum { LEVELS = 2 };
+enum { LEVELS = 2, SKIN = LEVELS };               ///< meshes of the rig
 static const double BOX[3] = { 0.1, 0.06, 0.08 }; ///< m
 const double pli_press_box_area = 0.1 * 0.08, pli_press_box_stretch = 0.9;
 static const double DT = 0.01, CAME = 0.4, HELD = 1.0; ///< s
-
-typedef struct Rig {
-    PliHost host;
-    PliMesh *level[LEVELS], *skin;
-    PliBody *body;
-    double *x, *v;
-    PliIndex *fixed, count;
-    PliTool tool;
-} Rig;
 
 PliPressDef pli_press_default(PliPressScheme scheme, bool liver)
 {
@@ -42,29 +33,19 @@ const char *pli_press_name(PliPressScheme scheme)
     return name[scheme];
 }
 
-static void close_rig(Rig *g)
-{
-    PLI_FREE(&g->host, g->x, 3 * (size_t)g->count);
-    PLI_FREE(&g->host, g->v, 3 * (size_t)g->count);
-    PLI_FREE(&g->host, g->fixed, g->count);
-    pli_body_destroy(g->body);
-    for (int l = 0; l < LEVELS; ++l) pli_mesh_destroy(g->level[l]);
-    pli_mesh_destroy(g->skin);
-}
-
-static bool make_meshes(Rig *g, const PliPressDef *d, PliError *err)
+static bool make_meshes(PliToolRig *g, const PliPressDef *d, PliError *err)
 {
     if (d->liver) {
-        g->level[0] = pli_asset_mesh(&g->host, "meshes/liver_0.msh", err);
-        g->level[1] = pli_asset_mesh(&g->host, "meshes/liver_1.msh", err);
-        g->skin = pli_asset_mesh(&g->host, "meshes/liver_surface.obj", err);
-        return g->level[0] && g->level[1] && g->skin;
+        g->mesh[0] = pli_asset_mesh(&g->host, "meshes/liver_0.msh", err);
+        g->mesh[1] = pli_asset_mesh(&g->host, "meshes/liver_1.msh", err);
+        g->mesh[SKIN] = pli_asset_mesh(&g->host, "meshes/liver_surface.obj", err);
+        return g->mesh[0] && g->mesh[1] && g->mesh[SKIN];
     }
     for (PliIndex l = 0; l < LEVELS; ++l) {
         const PliBoxDef box = { .max = { BOX[0], BOX[1], BOX[2] }, .cells = { 3 + 3 * l, 2 + 2 * l, 3 + 2 * l } };
-        g->level[l] = pli_mesh_box(&g->host, &box, err);
+        g->mesh[l] = pli_mesh_box(&g->host, &box, err);
     }
-    return g->level[0] && g->level[1];
+    return g->mesh[0] && g->mesh[1];
 }
 
 static PliBodyDef base_of(const PliPressDef *d, PliBodyDef base)
@@ -79,16 +60,16 @@ static PliBodyDef base_of(const PliPressDef *d, PliBodyDef base)
     return base;
 }
 
-static PliBody *make_body(Rig *g, const PliPressDef *d, PliError *err)
+static PliBody *make_body(PliToolRig *g, const PliPressDef *d, PliError *err)
 {
     if (d->scheme == PLI_PRESS_FEM) {
         PliFemDef def = pli_fem_default();
         def.base = base_of(d, def.base);
-        def.mesh = g->level[1];
+        def.mesh = g->mesh[1];
         return pli_fem_create(&g->host, &def, err);
     }
     if (d->scheme == PLI_PRESS_TETLOD) {
-        const PliMesh *levels[LEVELS] = { g->level[0], g->level[1] };
+        const PliMesh *levels[LEVELS] = { g->mesh[0], g->mesh[1] };
         PliTetLodDef def = pli_tetlod_default();
         def.base = base_of(d, def.base);
         // fine where the tool is, whatever moves: the same nodes for every integrator
@@ -103,7 +84,7 @@ static PliBody *make_body(Rig *g, const PliPressDef *d, PliError *err)
         static const double anchors[6] = { -0.05, -0.04, 0.0, 0.084, 0.0125, 0.015 };
         PliFramesDef def = pli_frames_default();
         def.base = base_of(d, def.base);
-        def.mesh = d->liver ? g->skin : g->level[1];
+        def.mesh = d->liver ? g->mesh[SKIN] : g->mesh[1];
         def.frame_count = 24;
         def.resolution = d->liver ? 32 : 16;
         def.anchors = d->liver ? anchors : NULL;
@@ -114,7 +95,7 @@ static PliBody *make_body(Rig *g, const PliPressDef *d, PliError *err)
     def.base = base_of(d, def.base);
     def.law = PLI_WAVELET_NONLINEAR;
     if (d->liver) {
-        def.mesh = g->skin;
+        def.mesh = g->mesh[SKIN];
         def.resolution = 8;
     } else {
         v3_copy(def.box_max, BOX);
@@ -125,23 +106,16 @@ static PliBody *make_body(Rig *g, const PliPressDef *d, PliError *err)
 }
 
 /// The underside is held, and of the liver the tip of the left lobe, too.
-static PliStatus hold_underside(Rig *g, const PliPressDef *d, PliError *err)
+static bool is_held(const double p[3], void *user)
 {
-    const double *rest = pli_body_rest(g->body),
-                 *place = d->scheme == PLI_PRESS_WAVELET ? pli_wavelet_places(g->body) : rest;
+    const PliPressDef *d = user;
     const double below = d->liver ? -0.025 : d->scheme == PLI_PRESS_FRAMES ? 0.35 * BOX[1] : 1e-6;
-    PliIndex held = 0;
-    for (PliIndex i = 0; i < g->count; ++i) {
-        const double *p = place + 3 * (size_t)(d->scheme == PLI_PRESS_FRAMES ? i / 4 * 4 + 3 : i);
-        if (p[1] < below || (d->liver && p[0] > 0.07)) g->fixed[held++] = i;
-    }
-    if (held == 0) return pli_refuse(err, PLI_BAD_ARGUMENT, "no coefficient is at the underside");
-    return pli_body_set_fixed(g->body, g->fixed, held, err);
+    return p[1] < below || (d->liver && p[0] > 0.07);
 }
 
-static bool open_rig(Rig *g, const PliPressDef *d, PliError *err)
+static bool open_rig(PliToolRig *g, const PliPressDef *d, PliError *err)
 {
-    *g = (Rig){ .host = pli_host_default() };
+    *g = (PliToolRig){ .host = pli_host_default() };
     g->tool.stiffness = d->stiffness;
     g->tool.friction = d->friction;
     if (d->liver) {
@@ -153,37 +127,27 @@ static bool open_rig(Rig *g, const PliPressDef *d, PliError *err)
         g->tool.other[1] = -1.0;
         g->tool.position[1] = BOX[1];
     }
-    if (!make_meshes(g, d, err) || !(g->body = make_body(g, d, err))) return false;
-    g->count = pli_body_dof_count(g->body);
-    g->x = PLI_NEW(&g->host, 3 * (size_t)g->count, double);
-    g->v = PLI_NEW(&g->host, 3 * (size_t)g->count, double);
-    g->fixed = PLI_NEW(&g->host, g->count, PliIndex);
-    if (!g->x || !g->v || !g->fixed) {
-        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients", g->count);
+    if (!make_meshes(g, d, err) || !(g->body = make_body(g, d, err)) || !pli_toolrig_begin(g, err)) return false;
+    const PliMesh *skin = g->mesh[SKIN];
+    if (skin && pli_body_attach_skin(g->body, skin->x, skin->point_count, skin->tris, skin->tri_count, err) != PLI_OK)
         return false;
-    }
-    memcpy(g->x, pli_body_rest(g->body), 3 * (size_t)g->count * sizeof *g->x);
-    if (g->skin && pli_body_attach_skin(g->body, g->skin->x, g->skin->point_count, g->skin->tris, g->skin->tri_count,
-                                        err) != PLI_OK)
-        return false;
-    return hold_underside(g, d, err) == PLI_OK && pli_body_set_tools(g->body, &g->tool, 1, err) == PLI_OK;
+    return pli_toolrig_hold(g, is_held, (void *)d, err) == PLI_OK &&
+           pli_body_set_tools(g->body, &g->tool, 1, err) == PLI_OK;
 }
 
 bool pli_press_run(const PliPressDef *d, double force[3], PliError *err)
 {
-    Rig g;
+    PliToolRig g;
     bool good = open_rig(&g, d, err);
     const double way = d->liver ? 0.016 : (1.0 - pli_press_box_stretch) * BOX[1], home = g.tool.position[1];
-    const PliState state = { .x = g.x, .v = g.v };
     for (int i = 0; good && i < (int)(HELD / DT + 0.5); ++i) {
         const double t = i * DT, now = fmin(1.0, t / CAME), next = fmin(1.0, (t + DT) / CAME);
         g.tool.position[1] = home - way * now;
         g.tool.velocity[1] = -way * (next - now) / DT;
-        good = pli_body_step(g.body, &state, DT).finite;
-        if (!good) pli_refuse(err, PLI_DIVERGED, "%s diverged at %g s", pli_press_name(d->scheme), t);
+        good = pli_toolrig_step(&g, DT, err);
     }
     v3_copy(force, g.tool.force);
-    close_rig(&g);
+    pli_toolrig_close(&g);
     return good;
 }
 

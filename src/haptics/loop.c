@@ -1,13 +1,20 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// The clock of a servo: a thread that wakes at absolute times, or the thread of a driver that has its own clock.
+// The clock of a servo: threads that wake at absolute times, or the thread of a driver that has its own clock.
+// Of our own there are two, on different processors: whichever wakes first ticks, and the other finds it done. One alone comes late when its
+// processor is in a long call of the kernel, or was taken away by the machine below a virtual one: once in some 10,000 ticks on a
+// busy virtual machine, real-time priority or not.
+#define _GNU_SOURCE // affinity
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/memory.h"
 #include "haptics/device.h"
+
+enum { SENTRIES = 2 };
 
 struct PliLoop {
     PliHost host;
@@ -16,9 +23,12 @@ struct PliLoop {
     PliHapticTickFn *fn;
     void *user;
     double period;
-    pthread_t thread;
+    pthread_t thread[SENTRIES];
+    int thread_count;
+    struct timespec start;
+    atomic_uint_fast64_t turn; ///< twice the number of the last period that has its tick; odd while it ticks
     atomic_bool stop;
-    bool threaded, running;
+    bool running;
     // of the tick
     struct timespec last;
     bool begun;
@@ -91,42 +101,94 @@ static void tick(void *user)
     if (s->ticks >= l->next_shown) show(l);
 }
 
+static struct timespec after(const struct timespec *start, double seconds)
+{
+    const int64_t ns = start->tv_nsec + (int64_t)(1e9 * seconds + 0.5);
+    return (struct timespec){ .tv_sec = start->tv_sec + ns / 1000000000, .tv_nsec = ns % 1000000000 };
+}
+
+/// The tick of a period, unless it had one or has it just now. What was missed is not made up for.
+static void take_turn(PliLoop *l, uint64_t period)
+{
+    uint_fast64_t turn = atomic_load_explicit(&l->turn, memory_order_relaxed);
+    if (turn & 1 || turn / 2 >= period) return;
+    if (!atomic_compare_exchange_strong_explicit(&l->turn, &turn, 2 * period + 1, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return;
+    tick(l);
+    atomic_store_explicit(&l->turn, 2 * period, memory_order_release);
+}
+
 static void *run(void *arg)
 {
     PliLoop *l = arg;
-    struct timespec at;
-    const long period = (long)(1e9 * l->period + 0.5);
-    clock_gettime(CLOCK_MONOTONIC, &at);
+    uint64_t period = 1;
     while (!atomic_load_explicit(&l->stop, memory_order_acquire)) {
-        tick(l);
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
-        at.tv_nsec += period;
-        if (at.tv_nsec >= 1000000000) at.tv_nsec -= 1000000000, at.tv_sec++;
-        if (between(&at, &now) > l->period) at = now; // what was missed is not made up for
+        const double since = between(&l->start, &now) / l->period;
+        if (since >= (double)period) period = (uint64_t)since;
+        take_turn(l, period);
+        const struct timespec at = after(&l->start, (double)++period * l->period);
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
     }
     return NULL;
 }
 
-/// A real-time priority where the system grants it, the usual one else.
-static PliStatus start_thread(PliLoop *l, PliError *err)
+/// The `number`-th processor this program may use. @return false: there are fewer
+static bool processor(int number, cpu_set_t *one)
+{
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return false;
+    for (int c = 0; c < CPU_SETSIZE; ++c)
+        if (CPU_ISSET(c, &all) && number-- == 0) {
+            CPU_ZERO(one);
+            CPU_SET(c, one);
+            return true;
+        }
+    return false;
+}
+
+static bool start_thread(PliLoop *l, int priority)
 {
     pthread_attr_t attr;
+    cpu_set_t one;
     pthread_attr_init(&attr);
-    const struct sched_param high = { .sched_priority = sched_get_priority_max(SCHED_FIFO) - 10 };
-    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
-    pthread_attr_setschedparam(&attr, &high);
-    l->stats.realtime = true;
-    bool good = pthread_create(&l->thread, &attr, run, l) == 0;
-    pthread_attr_destroy(&attr);
-    if (!good) {
-        l->stats.realtime = false;
-        good = pthread_create(&l->thread, NULL, run, l) == 0;
+    if (processor(l->thread_count, &one)) pthread_attr_setaffinity_np(&attr, sizeof one, &one);
+    if (priority > 0) {
+        pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
+        pthread_attr_setschedparam(&attr, &(struct sched_param){ .sched_priority = priority });
     }
-    l->threaded = good;
-    return good ? PLI_OK : pli_refuse(err, PLI_OUT_OF_MEMORY, "no thread could be started for the servo");
+    const bool good = pthread_create(&l->thread[l->thread_count], &attr, run, l) == 0;
+    pthread_attr_destroy(&attr);
+    if (good) l->thread_count++;
+    return good;
+}
+
+/// With a real-time priority where the system grants it, the usual one else.
+static PliStatus start_threads(PliLoop *l, PliError *err)
+{
+    cpu_set_t second;
+    const int wanted = processor(1, &second) ? SENTRIES : 1, high = sched_get_priority_max(SCHED_FIFO) - 10;
+    clock_gettime(CLOCK_MONOTONIC, &l->start);
+    l->stats.priority = high; // before any thread may look
+    l->stats.threads = wanted;
+    if (!start_thread(l, high)) {
+        l->stats.priority = 0;
+        if (!start_thread(l, 0)) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no thread could be started for the servo");
+    }
+    while (l->thread_count < wanted && start_thread(l, l->stats.priority)) {}
+    return PLI_OK;
+}
+
+/// What a tick touches stays in memory, where the system allows it.
+static void keep_in_memory(const PliLoop *l, bool on)
+{
+    const size_t trace = l->keep * sizeof *l->trace;
+    int refused = on ? mlock(l, sizeof *l) : munlock(l, sizeof *l);
+    if (l->trace) refused |= on ? mlock(l->trace, trace) : munlock(l->trace, trace);
+    (void)refused;
 }
 
 static PliLoop *start(const PliHost *host, const PliLoop *what, PliError *err)
@@ -149,11 +211,13 @@ static PliLoop *start(const PliHost *host, const PliLoop *what, PliError *err)
     l->trace = trace;
     if (trace) memset(trace, 0, keep * sizeof *trace); // pages are there before the first tick
     pli_mailbox_init(&l->box);
+    keep_in_memory(l, true);
+    atomic_init(&l->turn, 0);
     atomic_init(&l->stop, false);
     atomic_init(&l->kept, 0);
     const PliDriver *driver = l->device->driver;
     l->running = true;
-    if ((driver->start ? driver->start(l->device, rate, tick, l, err) : start_thread(l, err)) == PLI_OK) return l;
+    if ((driver->start ? driver->start(l->device, rate, tick, l, err) : start_threads(l, err)) == PLI_OK) return l;
     pli_loop_destroy(l);
     return NULL;
 }
@@ -179,9 +243,9 @@ void pli_loop_stop(PliLoop *l)
     l->running = false;
     if (l->device->driver->start) {
         l->device->driver->stop(l->device);
-    } else if (l->threaded) {
+    } else {
         atomic_store_explicit(&l->stop, true, memory_order_release);
-        pthread_join(l->thread, NULL);
+        for (int i = 0; i < l->thread_count; ++i) pthread_join(l->thread[i], NULL);
     }
     pli_device_write(l->device, nothing);
 }
@@ -191,6 +255,7 @@ void pli_loop_destroy(PliLoop *l)
     if (!l) return;
     pli_loop_stop(l);
     const PliHost host = l->host;
+    keep_in_memory(l, false);
     PLI_FREE(&host, l->trace, l->keep);
     PLI_FREE(&host, l, 1);
 }

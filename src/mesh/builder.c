@@ -87,6 +87,12 @@ bool pli_builder_cell(PliBuilder *b, PliCellKind kind, const int64_t *corner)
     return true;
 }
 
+bool pli_builder_prism(PliBuilder *b, const int64_t c[6])
+{
+    const int64_t hex[8] = { c[0], c[1], c[2], c[2], c[3], c[4], c[5], c[5] };
+    return pli_builder_cell(b, PLI_HEX, hex);
+}
+
 bool pli_builder_polygon(PliBuilder *b, const int64_t *corner, size_t count)
 {
     if (count < 3) return pli_source_refuse(b->source, "a polygon has %zu corners, it needs at least 3", count);

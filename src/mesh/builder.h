@@ -25,6 +25,8 @@ bool pli_builder_reserve_cells(PliBuilder *b, PliCellKind kind, size_t more);
 bool pli_builder_point(PliBuilder *b, const double p[3]);
 /// Corners in the file's counting (see `base`); refuses those that name no point read so far.
 bool pli_builder_cell(PliBuilder *b, PliCellKind kind, const int64_t *corner);
+/// A prism of two triangles as a hexahedron with repeated corners.
+bool pli_builder_prism(PliBuilder *b, const int64_t corner[6]);
 /// A polygon of `count` corners as a fan of triangles about its first corner.
 bool pli_builder_polygon(PliBuilder *b, const int64_t *corner, size_t count);
 /// Hands the arrays to a mesh: drops repeated tets, makes volumes positive, turns boundary triangles outward.

@@ -8,7 +8,7 @@ typedef struct Section {
     int numbers;
     int kind; ///< PliCellKind or one of
 } Section;
-enum { VERTICES = -1, PASS_OVER = -2, NOT_READ = -3 };
+enum { VERTICES = -1, PASS_OVER = -2, NOT_READ = -3, PRISMS = -4 };
 static const Section sections[] = {
     { "Vertices", 4, VERTICES },
     { "Edges", 3, PLI_EDGE },
@@ -17,7 +17,7 @@ static const Section sections[] = {
     { "Tetrahedra", 5, PLI_TET },
     { "Hexahedra", 9, PLI_HEX },
     { "Hexaedra", 9, PLI_HEX }, // old spelling
-    { "Prisms", 7, NOT_READ },
+    { "Prisms", 7, PRISMS },
     { "Pyramids", 6, NOT_READ },
     { "Corners", 1, PASS_OVER },
     { "Ridges", 1, PASS_OVER },
@@ -46,6 +46,7 @@ static bool read_row(PliSource *s, PliBuilder *b, const Section *section)
             return false;
     }
     if (!pli_source_int(s, "a reference", PLI_I32, &reference)) return false;
+    if (section->kind == PRISMS) return pli_builder_prism(b, corner);
     return section->kind == VERTICES ? pli_builder_point(b, p)
                                      : pli_builder_cell(b, (PliCellKind)section->kind, corner);
 }
@@ -58,7 +59,8 @@ static bool read_section(PliSource *s, PliBuilder *b, const Section *section)
         return pli_source_refuse_as(s, PLI_UNSUPPORTED, "%zu %s: these cells are not supported", count, section->name);
     if (section->kind == VERTICES && b->point_count > 0) return pli_source_refuse(s, "a second section Vertices");
     if (section->kind == VERTICES && !pli_builder_reserve_points(b, count)) return false;
-    if (section->kind >= 0 && !pli_builder_reserve_cells(b, (PliCellKind)section->kind, count)) return false;
+    const int kind = section->kind == PRISMS ? PLI_HEX : section->kind;
+    if (kind >= 0 && !pli_builder_reserve_cells(b, (PliCellKind)kind, count)) return false;
     for (size_t i = 0; i < count; ++i)
         if (!read_row(s, b, section)) return false;
     return true;

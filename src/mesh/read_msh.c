@@ -21,14 +21,14 @@ typedef struct Type {
     unsigned char nodes;
     signed char kind; ///< PliCellKind, or one of
 } Type;
-enum { PASS_OVER = -1, NOT_READ = -2 };
+enum { PASS_OVER = -1, NOT_READ = -2, PRISM = -3 };
 static const Type types[] = {
     [1] = { "line", 2, PLI_EDGE },
     [2] = { "triangle", 3, PLI_TRI },
     [3] = { "quadrangle", 4, PLI_QUAD },
     [4] = { "tetrahedron", 4, PLI_TET },
     [5] = { "hexahedron", 8, PLI_HEX },
-    [6] = { "prism", 6, NOT_READ },
+    [6] = { "prism", 6, PRISM },
     [7] = { "pyramid", 5, NOT_READ },
     [8] = { "second order line", 3, NOT_READ },
     [9] = { "second order triangle", 6, NOT_READ },
@@ -42,19 +42,24 @@ static const Type types[] = {
 static const Type *find_type(Msh *m, int64_t number)
 {
     if (number < 1 || number >= (int64_t)(sizeof types / sizeof *types) || !types[number].name) {
-        pli_source_refuse(m->s,
-                          "element type %lld is not one of line, triangle, quadrangle, tetrahedron, hexahedron, point",
-                          (long long)number);
+        pli_source_refuse(
+            m->s, "element type %lld is not one of line, triangle, quadrangle, tetrahedron, hexahedron, prism, point",
+            (long long)number);
         return NULL;
     }
     const Type *type = &types[number];
     if (type->kind != NOT_READ) return type;
-    pli_source_refuse_as(
-        m->s, PLI_UNSUPPORTED,
-        "element type %lld (%s) is not supported: save first order lines, triangles, quadrangles, tetrahedra "
-        "or hexahedra",
-        (long long)number, type->name);
+    pli_source_refuse_as(m->s, PLI_UNSUPPORTED,
+                         "element type %lld (%s) is not supported: save first order lines, triangles, quadrangles, "
+                         "tetrahedra, hexahedra or prisms",
+                         (long long)number, type->name);
     return NULL;
+}
+
+static bool reserve(Msh *m, const Type *type, size_t count)
+{
+    const PliCellKind kind = type->kind == PRISM ? PLI_HEX : (PliCellKind)type->kind;
+    return type->kind == PASS_OVER || pli_builder_reserve_cells(m->b, kind, count);
 }
 
 static bool read_element_nodes(Msh *m, const Type *type, PliScalar number)
@@ -68,6 +73,7 @@ static bool read_element_nodes(Msh *m, const Type *type, PliScalar number)
                                      (long long)tag);
         corner[k] = index;
     }
+    if (type->kind == PRISM) return pli_builder_prism(m->b, corner);
     return type->kind == PASS_OVER || pli_builder_cell(m->b, (PliCellKind)type->kind, corner);
 }
 
@@ -169,7 +175,7 @@ static bool read_binary_block_2(Msh *m, size_t *left)
         return false;
     if (checked == 0 || checked > *left)
         return pli_source_refuse(s, "a block of %zu elements where %zu are left", checked, *left);
-    if (type->kind != PASS_OVER && !pli_builder_reserve_cells(m->b, (PliCellKind)type->kind, checked)) return false;
+    if (!reserve(m, type, checked)) return false;
     for (size_t i = 0; i < checked; ++i)
         if (!pli_source_int(s, "an element number", PLI_I32, &tag) || !read_tags(m, tags) ||
             !read_element_nodes(m, type, PLI_I32))
@@ -279,7 +285,7 @@ static bool read_elements_4(Msh *m)
         if (!type) return false;
         const size_t record = (size_t)(1 + type->nodes) * (m->binary ? pli_scalar_size(m->number) : 2);
         if (!pli_source_check_count(s, "the size of a block", (int64_t)block.count, record, &checked)) return false;
-        if (type->kind != PASS_OVER && !pli_builder_reserve_cells(m->b, (PliCellKind)type->kind, checked)) return false;
+        if (!reserve(m, type, checked)) return false;
         for (size_t i = 0; i < checked; ++i)
             if (!pli_source_int(s, "an element number", m->number, &tag) || !read_element_nodes(m, type, m->number))
                 return false;

@@ -49,12 +49,10 @@ bool pli_read_vtk_cell(PliSource *s, PliBuilder *b, int64_t type, const int64_t 
         WEDGE,
         PYRAMID
     };
-    static const unsigned char wanted[] = { 0, 1, 0, 2, 0, 3, 0, 0, 4, 4, 4, 8, 8 }; // 0: any
-    if (type < VERTEX || type > HEXAHEDRON)
+    static const unsigned char wanted[] = { 0, 1, 0, 2, 0, 3, 0, 0, 4, 4, 4, 8, 8, 6 }; // 0: any
+    if (type < VERTEX || type > WEDGE)
         return pli_source_refuse_as(s, PLI_UNSUPPORTED, "VTK cell type %lld%s is not supported", (long long)type,
-                                    type == WEDGE     ? " (wedge)"
-                                    : type == PYRAMID ? " (pyramid)"
-                                                      : "");
+                                    type == PYRAMID ? " (pyramid)" : "");
     if (wanted[type] && wanted[type] != count)
         return pli_source_refuse(s, "a cell of VTK type %lld with %zu corners instead of %d", (long long)type, count,
                                  wanted[type]);
@@ -72,6 +70,7 @@ bool pli_read_vtk_cell(PliSource *s, PliBuilder *b, int64_t type, const int64_t 
     case POLYGON: return pli_builder_polygon(b, corner, count);
     case QUAD: return pli_builder_cell(b, PLI_QUAD, corner);
     case TETRA: return pli_builder_cell(b, PLI_TET, corner);
+    case WEDGE: return pli_builder_prism(b, corner);
     case HEXAHEDRON: return pli_builder_cell(b, PLI_HEX, corner);
     case PIXEL: { // rows instead of a ring
         const int64_t ring[4] = { corner[0], corner[1], corner[3], corner[2] };

@@ -28,6 +28,15 @@ static PliIndex find(PliIndex *parent, uint8_t *other, PliIndex i, uint8_t *diff
 
 static const uint8_t dark[8] = { 1, 0, 1, 0, 0, 1, 0, 1 };
 
+/// Whether corners of a cell coincide: it is a prism, or something else that is no hexahedron.
+static bool is_collapsed(const PliIndex *c)
+{
+    for (int k = 0; k < 8; ++k)
+        for (int m = 0; m < k; ++m)
+            if (c[k] == c[m]) return true;
+    return false;
+}
+
 /// Colours relative to the root of each piece. @return the first cell that cannot be coloured, or PLI_NONE
 static PliIndex colour(const PliMesh *m, PliIndex *parent, uint8_t *other)
 {
@@ -58,6 +67,10 @@ PliStatus pli_mesh_split_hexes(PliMesh *mesh, PliError *err)
     const PliIndex before = mesh->tet_count;
     if (mesh->hex_count > (PLI_NONE - before) / 5)
         return pli_refuse(err, PLI_OVER_CAPACITY, "%u hexahedra give too many tetrahedra", mesh->hex_count);
+    for (PliIndex h = 0; h < mesh->hex_count; ++h)
+        if (is_collapsed(mesh->hexes + 8 * (size_t)h))
+            return pli_refuse(err, PLI_UNSUPPORTED,
+                              "cell %u is a prism, which is not split into tetrahedra: give tetrahedra instead", h);
     PliIndex *parent = PLI_NEW(host, mesh->point_count, PliIndex);
     uint8_t *other = PLI_NEW(host, mesh->point_count, uint8_t);
     PliStatus status =

@@ -1,38 +1,23 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-#define _POSIX_C_SOURCE 200809L
 #include "mesher/gmsh.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "mesh/output.h"
 #include "output/file.h"
+#include "output/program.h"
 
-extern char **environ;
 enum { MAX_NAME = 1100 };
 
 PliStatus pli_gmsh_find(PliError *err)
 {
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        const size_t length = strcspn(path, ":");
-        char name[MAX_NAME];
-        if (length && snprintf(name, sizeof name, "%.*s/gmsh", (int)length, path) < (int)sizeof name &&
-            access(name, X_OK) == 0)
-            return PLI_OK;
-        path += length + (path[length] == ':');
-    }
+    if (pli_program_is_there("gmsh")) return PLI_OK;
     return pli_refuse(err, PLI_BAD_FILE,
                       "the program gmsh is not on the PATH: install it (Debian: apt-get install gmsh)");
 }
 
-/// Runs gmsh in a folder, all it says into a log. @return its exit code, -1: it could not be run
+/// Runs gmsh on files of a folder, all it says into a log. @return its exit code, -1: it could not be run
 static int spawn_gmsh(const char *folder, const char *name, const char *task)
 {
     char geo[MAX_NAME], msh[MAX_NAME], log[MAX_NAME];
@@ -43,18 +28,7 @@ static int spawn_gmsh(const char *folder, const char *name, const char *task)
          out[] = "-o";
     char *const argv[] = { program, what, threads, one, format, kind, out, msh, geo, NULL };
     snprintf(what, sizeof what, "%s", task);
-    posix_spawn_file_actions_t files;
-    if (posix_spawn_file_actions_init(&files) != 0) return -1;
-    pid_t child = 0;
-    int status = -1;
-    bool ok = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0) == 0 &&
-              posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0644) == 0 &&
-              posix_spawn_file_actions_adddup2(&files, 1, 2) == 0 &&
-              posix_spawnp(&child, program, &files, NULL, argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&files);
-    while (ok && waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return ok && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return pli_program_run(argv, NULL, log, NULL);
 }
 
 /// The first line of the log that names an error.

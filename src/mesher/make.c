@@ -165,13 +165,17 @@ static Lost missing(const PliHost *host, const PliMesh *surface, const PliMesh *
 }
 
 /// For surfaces that have no even triangles of this size: parts that nearly touch, or are bent too sharply. Edges and ends may be
-/// rounded, and tips that are thinner than the sides left out, but no more than a few hundredths of the surface.
-static PliMesh *try_lattice(const PliHost *host, const PliMesh *surface, double size, Lost *lost, PliError *err)
+/// rounded, and tips that are thinner than the sides left out where that is allowed, but no more than a few hundredths of the surface.
+static PliMesh *try_lattice(const PliHost *host, const PliMesh *surface, double size, bool may_lose, Lost *lost,
+                            PliError *err)
 {
     PliMesh *m = check_mesh(pli_lattice_fill(host, surface, size, err), surface, size, err);
     if (!m) return NULL;
     *lost = missing(host, surface, m, size);
-    if (lost->part <= small_part && lost->by <= small_reach * size) return m;
+    if (lost->by <= near_enough * size || (may_lose && lost->part <= small_part && lost->by <= small_reach * size)) {
+        if (lost->by <= near_enough * size) lost->part = 0.0;
+        return m;
+    }
     pli_refuse(err, isnan(lost->by) ? PLI_OUT_OF_MEMORY : PLI_BAD_MESH,
                "with sides of %.4g m a part of the surface %.4g m away from the rest is lost", size, lost->by);
     pli_mesh_destroy(m);
@@ -221,7 +225,7 @@ static PliMesh *try_size(const Work *w, int l, double size, double part, int goo
     *why = *err;
     if (m || err->status != PLI_BAD_MESH || good) return m;
     *method = PLI_MADE_BY_LATTICE;
-    return check_count(try_lattice(w->host, w->surface, size, lost, err), l, made, err);
+    return check_count(try_lattice(w->host, w->surface, size, part < 1.0, lost, err), l, made, err);
 }
 
 /// Slivers that gmsh leaves cost steps; a lattice has none, and rounds edges.
@@ -230,11 +234,10 @@ static PliStatus replace_slivers(const Work *w, int l, PliMade *made, PliError *
     const double cost = pli_quality_cost(&made->quality[l]);
     if (made->method[l] != PLI_MADE_BY_GMSH || cost < 1.5) return PLI_OK;
     Lost lost = { 0.0, 0.0 };
-    PliMesh *m = check_count(try_lattice(w->host, w->surface, made->size[l], &lost, err), l, made, err);
+    PliMesh *m = check_count(try_lattice(w->host, w->surface, made->size[l], false, &lost, err), l, made, err);
     PliQuality q;
     if (!m) return err->status == PLI_OUT_OF_MEMORY ? err->status : PLI_OK;
-    // slivers cost time, a lost part is gone
-    if (!pli_quality_find(w->host, m, &q) || pli_quality_cost(&q) > 1.2 || lost.part > 0.0) {
+    if (!pli_quality_find(w->host, m, &q) || pli_quality_cost(&q) > 1.2) {
         pli_mesh_destroy(m);
         return PLI_OK;
     }

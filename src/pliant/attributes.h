@@ -59,6 +59,7 @@ typedef struct PliAttribute {
     int width;           ///< PLI_INDICES: corners of a cell; 0: single numbers
     bool running;        ///< it may change while the component runs
     PliSlide slide;      ///< PLI_REAL that is `running`, or a PLI_INT that makes a body finer
+    char sign;           ///< PLI_REAL: may follow the number, such as '%'
 } PliAttribute;
 
 /// Rows that several components share.

@@ -154,7 +154,8 @@ typedef struct PliLoopStats {
     uint32_t
         gap[PLI_LOOP_BINS]; ///< gaps between ticks in bins of a hundredth of the period; the last takes what is longer
     uint32_t call[PLI_LOOP_BINS]; ///< ticks in bins of 1 us
-    bool realtime;                ///< the thread has a real-time priority
+    int threads;                  ///< of the loop, on different processors: the first that wakes ticks; 0: the driver's
+    int priority;                 ///< real-time (SCHED_FIFO) priority that the system granted them, 0: none
 } PliLoopStats;
 
 /// One tick as it was, for traces.
@@ -168,10 +169,10 @@ typedef struct PliTick {
 PLI_API PliTick pli_tick_of(const PliServoOutput *out, double time, double gap);
 
 typedef struct PliLoop PliLoop;
-/// Ticks device and servo at `rate` Hz in a thread of its own, or in that of the device's driver. `keep`: ticks to keep for traces.
+/// Ticks device and servo at `rate` Hz in threads of its own, or in that of the device's driver. `keep`: ticks to keep for traces.
 PLI_API PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo, double rate, size_t keep,
                                 PliError *err);
-/// Turns a sample into a force, in the thread that ticks.
+/// Turns a sample into a force, in the thread that ticks. Two threads may take turns; calls never overlap.
 typedef void PliHapticTickFn(const PliHapticSample *in, double dt, double force[3], void *user);
 /// pli_loop_start for a host with a law of its own.
 PLI_API PliLoop *pli_loop_start_with(const PliHost *host, PliDevice *device, PliHapticTickFn *fn, void *user,

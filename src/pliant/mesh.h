@@ -17,7 +17,7 @@ typedef struct PliMesh {
     PliIndex *tris;  ///< shape [tri_count, 3], outward where they bound tets
     PliIndex *quads; ///< shape [quad_count, 4]
     PliIndex *tets;  ///< shape [tet_count, 4]
-    PliIndex *hexes; ///< shape [hex_count, 8], VTK order
+    PliIndex *hexes; ///< shape [hex_count, 8], VTK order; prisms repeat corners: 0 1 2 2 3 4 5 5
     PliIndex point_count, edge_count, tri_count, quad_count, tet_count, hex_count;
     PliIndex flipped; ///< tetrahedra whose order was reversed on reading to make their volume positive
 } PliMesh;

@@ -109,6 +109,9 @@ typedef struct PliForceOps {
     int (*rate_count)(void *self);
     void (*add_force_at_rate)(void *self, int rate, const double *x, const double *v, double *f);
 
+    /// Of PliSchemeStatic.tangent: it describes well enough how forces change, and the coming step is linearised with it.
+    bool (*stands_in)(void *self);
+
     // ---- what hosts look at; NULL: nothing to tell ---------------------------------------------------------------------------
     PliIndex (*element_count)(void *self);
     /// Elements that are inside out or not a number, and the first of them.
@@ -186,6 +189,9 @@ typedef struct PliLinearOps {
     void (*apply)(void *self, const PliStepMatrix *a, const double *p, double *y);
     /// Eight at once, in place: x and work have shape [3 count, 8]. NULL: one after the other.
     void (*solve_eight)(void *self, const PliStepMatrix *a, double *x, double *work);
+    /// Internal forces f on active points at a->x, when a step begins: a method whose stiffness stands in for the true one judges itself
+    /// by how they changed. NULL: it does not.
+    void (*watch)(void *self, const PliStepMatrix *a, const double *f);
     void (*spent)(void *self, int iterations); ///< what the last solve took with it as preconditioner; may be NULL
     bool
         notices; ///< an indefinite A is noticed (also by CG): the exact K, which follows the motion better, is tried first
@@ -219,7 +225,9 @@ typedef struct PliSchemeStatic {
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     // capacities of whatever a cut may hold
     PliIndex active_capacity, slave_capacity;
-    size_t slave_entry_capacity, mass_entry_capacity;
+    size_t slave_entry_capacity;
+    size_t
+        mass_entry_capacity; ///< 0: the mass of a cut, if it has one, stays where it is until the next, and is not copied
 
     // default forces
     const PliIndex *tets;       ///< of all levels, in dof numbers
@@ -231,6 +239,10 @@ typedef struct PliSchemeStatic {
     // or the scheme's own, of which `force_self` stays the scheme's
     const PliForceOps *force;
     void *force_self;
+    /// Or default forces, with a stiffness of the scheme's own in implicit steps (its linearize, add_dforce and blocks, on active
+    /// points): one that is known beforehand and factored once, taken while its `stands_in` says so. NULL: the true one.
+    const PliForceOps *tangent;
+    void *tangent_self;
     const PliLinearMethod *methods; ///< solvers of the scheme's own, best first
     int method_count;
 
@@ -320,6 +332,18 @@ PLI_API void pli_body_lead_astray(PliBody *body, PliIndex dof, const double p[3]
 PLI_API const double *pli_body_evaluate(PliBody *body, const double *x, const double *v);
 /// f += forces of the host (f_ext, external) and of the tools, on all coefficients of the finest level, not reduced.
 PLI_API void pli_body_add_external_forces(PliBody *body, const double *x, const double *v, double dt, double *f);
+
+// ---- shadows ------------------------------------------------------------------------------------------------------------------
+// A shadow is a coarser body that lives through the same as another: tools, gravity, fixed coefficients, skin. What the two differ by
+// is measured on the skin, whatever the error comes from: elements that are too stiff, a contact, a phase.
+
+/// Coefficient i of the shadow is first + i of the body. Takes ownership, also on failure. Right after creation: allocates.
+PLI_API PliStatus pli_body_add_shadow(PliBody *body, PliBody *shadow, PliIndex first, PliError *err);
+PLI_API void pli_body_shadow_state(PliBody *body, int k, double **x, double **v); ///< of shadow k, to look at or to set
+/// Inside adapt: shadow k makes the coming step. @return false: forces or constraints of the host act, or it failed; it is of no use
+PLI_API bool pli_body_step_shadow(PliBody *body, int k, double dt);
+/// m, RMS over the area of the skin.
+PLI_API double pli_body_shadow_distance(PliBody *body, int k, const double *x);
 
 // of the default forces; of a scheme with its own: NaN, NULL, nothing
 PLI_API double pli_body_energy_density(const PliBody *body, const double F[9]); ///< J/m3 of the material at F

@@ -30,6 +30,11 @@ typedef enum PliWaveletTransition {
     PLI_WAVELET_PLAIN   ///< on and off at once
 } PliWaveletTransition;
 
+typedef enum PliWaveletTangent {
+    PLI_WAVELET_TRUE, ///< steps are linearised with the true stiffness: iterations, with the factor at rest
+    PLI_WAVELET_REST  ///< with the stiffness at rest, turned with the body: the factor at rest answers at once
+} PliWaveletTangent;
+
 typedef struct PliWaveletDef {
     /// criterion.threshold: a detail switches on when it would grow beyond this fraction of the largest displacement of the last
     /// second; criterion.coarsen: fraction of that below which it switches off.
@@ -46,6 +51,7 @@ typedef struct PliWaveletDef {
     int levels;                    ///< of detail, 0 .. 4
     PliWaveletBasis basis;
     PliWaveletLaw law;
+    PliWaveletTangent tangent; ///< of nonlinear bodies
     PliWaveletTransition transition;
     double fade;   ///< s, of a transition
     double memory; ///< s, over which the largest displacement is remembered

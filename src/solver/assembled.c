@@ -228,15 +228,34 @@ static PliIndex place_of(const PliAssembled *m, const uint8_t *fixed, PliIndex i
     return r >= c ? pli_assembled_find(m, r, c) : pli_assembled_find(m, c, r) | PLI_PLACE_MIRRORED;
 }
 
-typedef struct PlaceArg {
-    const PliAssembled *m;
-    const uint8_t *fixed;
-} PlaceArg;
-
-static PliIndex place_pair(const void *user, PliIndex i, PliIndex j)
+/// The blocks of each row, those above the diagonal too, to `near`: point and place, one after the other.
+static bool list_blocks(PliAssembled *m)
 {
-    const PlaceArg *arg = user;
-    return i == j ? arg->m->place[i] : place_of(arg->m, arg->fixed, i, j);
+    const PliIndex n = m->n;
+    if (4 * (size_t)m->first[n] >= PLI_NONE || !RESERVE(m, near, 4 * (size_t)m->first[n] + 1)) return false;
+    PliIndex *first = m->near_first;
+    memset(first, 0, ((size_t)n + 2) * sizeof *first);
+    for (PliIndex r = 0; r < n; ++r)
+        for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e) first[r + 2] += 2, first[m->column[e] + 2] += 2;
+    for (PliIndex r = 0; r < n; ++r) first[r + 2] += first[r + 1];
+    for (PliIndex r = 0; r < n; ++r)
+        for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e) {
+            const PliIndex c = m->column[e], here = first[r + 1], there = first[c + 1];
+            m->near[here] = m->order[c], m->near[here + 1] = n + e;
+            m->near[there] = m->order[r], m->near[there + 1] = (n + e) | PLI_PLACE_MIRRORED;
+            first[r + 1] += 2, first[c + 1] += 2;
+        }
+    return true;
+}
+
+/// After list_blocks: by points, what couples with this one.
+static const PliIndex *row_places(const void *user, PliIndex point)
+{
+    const PliAssembled *m = user;
+    const PliIndex r = m->place[point];
+    m->scratch[point] = r;
+    for (PliIndex e = m->near_first[r]; e < m->near_first[r + 1]; e += 2) m->scratch[m->near[e]] = m->near[e + 1];
+    return m->scratch;
 }
 
 static PliIndex corner_place(const PliAssembled *m, const PliSystem *s, PliIndex i, PliIndex j)
@@ -247,7 +266,7 @@ static PliIndex corner_place(const PliAssembled *m, const PliSystem *s, PliIndex
                  : (from + pli_slave_rows_find(&m->slaves, j - n, i)) | PLI_PLACE_MIRRORED;
 }
 
-static void place_corners(PliAssembled *m, const PliSystem *s)
+static bool place_corners(PliAssembled *m, const PliSystem *s)
 {
     static const int row[PLI_CORNER_PAIRS] = { 1, 2, 3, 2, 3, 3 }, column[PLI_CORNER_PAIRS] = { 0, 0, 0, 1, 1, 2 };
     const PliIndex *corner;
@@ -257,7 +276,10 @@ static void place_corners(PliAssembled *m, const PliSystem *s)
         for (int q = 0; q < PLI_CORNER_PAIRS; ++q)
             m->corner_place[PLI_CORNER_PAIRS * (size_t)e + (size_t)q] =
                 corner_place(m, s, corner[row[q]], corner[column[q]]);
-    pli_slave_rows_place(&m->slaves, place_pair, &(PlaceArg){ m, s->fixed });
+    if (m->slaves.count == 0) return true;
+    if (!list_blocks(m)) return false;
+    pli_slave_rows_place(&m->slaves, row_places, m);
+    return true;
 }
 
 PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
@@ -269,7 +291,9 @@ PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
         return PLI_OUT_OF_MEMORY;
     order_rows(m);
     if (!build_rows(m, a->fixed)) return PLI_OUT_OF_MEMORY;
-    if (m->by_corners) place_corners(m, a->system);
+    if (m->by_corners && !place_corners(m, a->system)) return PLI_OUT_OF_MEMORY;
+    PLI_FREE(&m->host, m->pair, m->pair_capacity); // each pair several times: as much memory as the blocks themselves
+    m->pair = NULL, m->pair_capacity = m->pair_count = 0;
     return PLI_OK;
 }
 

@@ -3,18 +3,25 @@
 // halves what an iteration reads; products and sums of the iteration are in double.
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "solver/assembled.h"
 #include "solver/hierarchy.h"
 #include "solver/methods.h"
 
+static const double LOOKS =
+    2.0; ///< at blocks of other rows in the time an iteration takes for one block: a factor, measured
+
 typedef struct Assembled {
     PliAssembled matrix;
     PliHierarchy grids; ///< incomplete: of one grid
-    // multigrid: coarser matrices serve several steps
+    // an incomplete factor and the coarser matrices serve several steps
     bool is_stale;
     double mass_factor, stiffness_factor; ///< they were made with
     int fresh, last; ///< iterations right after they were made, and most of the last step's; 0: unknown
+    // incomplete: when a factor has cost as many iterations as a new one is worth, there is a new one
+    int worth, excess;
+    uint64_t tethers; ///< which points they tied when the factor was made
 } Assembled;
 
 static void *create(const PliHost *host)
@@ -33,17 +40,34 @@ static void destroy(void *self)
     PLI_FREE(&host, s, 1);
 }
 
+static PliStatus begin_pattern(Assembled *s, const PliStepMatrix *a)
+{
+    s->is_stale = true;
+    const PliStatus status = pli_assembled_pattern(&s->matrix, a);
+    return status == PLI_OK ? pli_hierarchy_begin(&s->grids, s->matrix.n, s->matrix.first, s->matrix.column) : status;
+}
+
+/// Iterations that take as long as a factor: it looks at the rows of all neighbours, an iteration reads each block four times. Counts
+/// decide, not clocks.
+static int factor_worth(const PliAssembled *m)
+{
+    double looks = 0.0;
+    for (PliIndex e = 0; e < m->first[m->n]; ++e) looks += 2.0 + m->first[m->column[e] + 1] - m->first[m->column[e]];
+    return 1 + (int)(looks / (LOOKS * (m->first[m->n] + m->n)));
+}
+
 static PliStatus incomplete_pattern(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
-    const PliStatus status = pli_assembled_pattern(&s->matrix, a);
-    return status == PLI_OK ? pli_hierarchy_begin(&s->grids, s->matrix.n, s->matrix.first, s->matrix.column) : status;
+    const PliStatus status = begin_pattern(s, a);
+    if (status == PLI_OK) s->worth = factor_worth(&s->matrix);
+    return status;
 }
 
 static PliStatus multigrid_pattern(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
-    const PliStatus status = incomplete_pattern(self, a);
+    const PliStatus status = begin_pattern(s, a);
     if (status != PLI_OK) return status;
     PliGrid *g = &s->grids.grid[0];
     for (PliIndex r = 0; r < s->matrix.n; ++r) {
@@ -51,7 +75,6 @@ static PliStatus multigrid_pattern(void *self, const PliStepMatrix *a)
         memcpy(g->place + 3 * (size_t)r, a->x + 3 * (size_t)i, 3 * sizeof *g->place);
         g->out[r] = a->fixed[i];
     }
-    s->is_stale = true;
     return pli_hierarchy_pattern(&s->grids);
 }
 
@@ -63,34 +86,60 @@ static void add_tether(PliIndex block, const double k9[9], void *user)
     for (int k = 0; k < 9; ++k) v[k] += (float)k9[k];
 }
 
-static void fill(Assembled *s, const PliStepMatrix *a)
+/// The finest values in single precision, with tethers.
+static void copy_finest(const Assembled *s, const PliStepMatrix *a)
 {
     const PliAssembled *m = &s->matrix;
     float *to = s->grids.grid[0].t.value;
-    pli_assembled_fill(&s->matrix, a);
     const size_t count = 9 * ((size_t)m->n + m->first[m->n]);
     for (size_t k = 0; k < count; ++k) to[k] = (float)m->value[k];
     pli_assembled_tethers(m, a, add_tether, to);
 }
 
+static bool is_scaled(Assembled *s, const PliStepMatrix *a)
+{
+    const bool other = a->mass_factor != s->mass_factor || a->stiffness_factor != s->stiffness_factor;
+    s->mass_factor = a->mass_factor, s->stiffness_factor = a->stiffness_factor;
+    return other;
+}
+
+static uint64_t tied_points(const PliStepMatrix *a)
+{
+    const size_t count = a->tether_count ? a->tether_first[a->tether_count] : 0;
+    return pli_hash(PLI_HASH_SEED, a->tether_column, count * sizeof *a->tether_column);
+}
+
+// A factor of an earlier step costs some iterations; when they add up to what a new one costs, there is a new one. One that does not know
+// of the points that tools hold costs more at once.
 static PliPrepared incomplete_prepare(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
-    fill(s, a);
-    pli_triangle_factor(&s->grids.grid[0].t);
+    const uint64_t tethers = tied_points(a);
+    if (!a->again) pli_assembled_fill(&s->matrix, a);
+    if (is_scaled(s, a) || s->is_stale || a->again || s->excess >= s->worth || tethers != s->tethers) {
+        copy_finest(s, a);
+        pli_triangle_factor(&s->grids.grid[0].t, s->grids.scratch);
+        s->tethers = tethers, s->fresh = s->excess = 0, s->is_stale = false;
+    }
     return PLI_PREPARED_NEAR;
+}
+
+static void incomplete_spent(void *self, int iterations)
+{
+    Assembled *s = self;
+    if (s->fresh == 0) s->fresh = iterations;
+    if (iterations > s->fresh) s->excess += iterations - s->fresh;
 }
 
 // Coarser matrices of an earlier step cost some iterations; when these add up to what new ones cost, there are new ones.
 static PliPrepared multigrid_prepare(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
-    fill(s, a);
+    if (!a->again) pli_assembled_fill(&s->matrix, a);
+    copy_finest(s, a);
     pli_triangle_invert(&s->grids.grid[0].t);
-    if (s->is_stale || s->last > s->fresh + 2 + s->fresh / 4 || a->mass_factor != s->mass_factor ||
-        a->stiffness_factor != s->stiffness_factor) {
+    if (is_scaled(s, a) || s->is_stale || s->last > s->fresh + 2 + s->fresh / 4) {
         pli_hierarchy_coarsen(&s->grids);
-        s->mass_factor = a->mass_factor, s->stiffness_factor = a->stiffness_factor;
         s->fresh = 0, s->is_stale = false;
     }
     s->last = 0;
@@ -150,6 +199,7 @@ static void apply(void *self, const PliStepMatrix *a, const double *p, double *y
 static bool incomplete_takes(void *self, const PliStepMatrix *a, PliLinearSolver wish)
 {
     (void)self;
+    if (wish == PLI_SOLVE_AUTO) return pli_is_mesh(a);
     return (wish == PLI_SOLVE_INCOMPLETE || wish == PLI_SOLVE_MULTIGRID) && a->block <= 1 && !a->dense;
 }
 
@@ -165,6 +215,7 @@ const PliMethodKind pli_method_incomplete = {
              .pattern = incomplete_pattern,
              .prepare = incomplete_prepare,
              .solve = incomplete_solve,
+             .spent = incomplete_spent,
              .apply = apply },
     .create = create,
     .destroy = destroy,

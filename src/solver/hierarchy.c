@@ -45,7 +45,7 @@ static bool make_grid(PliHierarchy *h, PliGrid *g, PliIndex n, const PliIndex *f
 PliStatus pli_hierarchy_begin(PliHierarchy *h, PliIndex n, const PliIndex *first, const PliIndex *column)
 {
     h->count = 1;
-    return make_grid(h, &h->grid[0], n, first, column) ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return make_grid(h, &h->grid[0], n, first, column) && RESERVE(h, scratch, n) ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 // ---- the graph -------------------------------------------------------------------------------------------------------------------

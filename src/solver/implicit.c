@@ -161,15 +161,30 @@ PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im)
     a.mass_factor = a.stiffness_factor = 0.0;
     im->chosen = im->direct = NULL;
     im->direct_ready = false;
-    for (int i = 0; i < im->method_count && !im->chosen; ++i)
-        if (im->method[i].ops->takes(im->method[i].self, &a, im->wish)) im->chosen = &im->method[i];
+    for (int i = 0; i < im->method_count && !im->chosen; ++i) {
+        const PliLinearMethod *m = &im->method[i];
+        if (im->wish == PLI_SOLVE_AUTO && m->ops == &pli_method_multigrid.ops && !im->pick.cycles) continue;
+        if (m->ops->takes(m->self, &a, im->wish)) im->chosen = m;
+    }
     const PliLinearOps *ops = im->chosen->ops; // the last one takes everything
     return ops->pattern ? ops->pattern(im->chosen->self, &a) : PLI_OK;
 }
 
-bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im)
+/// The method is one of two that are left to us.
+static bool is_picked(const PliImplicit *im)
 {
-    if (!im->chosen || !im->chosen->ops->outgrown) return false;
+    const PliLinearOps *ops = im->chosen->ops;
+    return im->wish == PLI_SOLVE_AUTO && (ops == &pli_method_multigrid.ops || ops == &pli_method_incomplete.ops);
+}
+
+bool pli_implicit_outgrown(PliSystem *s, PliImplicit *im)
+{
+    if (!im->chosen) return false;
+    if (is_picked(im) && pli_pick_cycles(&im->pick) != im->pick.cycles) {
+        im->pick.cycles = !im->pick.cycles;
+        return true;
+    }
+    if (!im->chosen->ops->outgrown) return false;
     const PliStepMatrix a = matrix_of(s);
     return im->chosen->ops->outgrown(im->chosen->self, &a);
 }
@@ -407,11 +422,13 @@ static int solve_constrained(Solve *q, const double *b, double *dv, double *scra
     if (q->im->wish == PLI_SOLVE_MINRES) return solve_whole(q, b, dv);
     for (int iterations = 0;;) {
         const PliSolveResult r = solve_free(q, b, dv, scratch);
+        const PliLinearMethod *m = q->im->chosen;
+        if (m->ops->spent) m->ops->spent(m->self, r.iterations);
         iterations += r.iterations;
         q->converged = r.converged;
         if (r.indefinite && !q->definite) {
             q->s->force->linearize(q->s->force_self, tangent_of(q->s), true);
-            q->definite = true, q->has_guess = false;
+            q->definite = true, q->has_guess = q->is_stale = false;
         } else if (r.converged || !q->is_stale) {
             return isfinite(r.residual) ? iterations : -1;
         }
@@ -558,6 +575,12 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }
     s->force_ready = false;
+    if (im->chosen->ops->watch) {
+        const PliStepMatrix a = matrix_of(s);
+        memcpy(w.reaction, s->f, all * sizeof *s->f);
+        pli_system_gather(s, w.reaction);
+        im->chosen->ops->watch(im->chosen->self, &a, w.reaction);
+    }
     const bool newton = s->newton && im->newton > 1, again = stage->again && !newton && still_holds(s, &w, reach);
     s->tangent = NULL;
     if (!stage->again) memcpy(w.before, s->f, all * sizeof *s->f);
@@ -596,6 +619,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     }
     s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
     if (iterations < 0) return -1;
+    if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, iterations);
     if (s->impulse) {
         const PliStepMatrix a = matrix_of(s);
         multiply(&a, dv, b);

@@ -207,7 +207,7 @@ int pli_newton_refine(PliNewton *q)
     for (int k = 1;; ++k) {
         for (PliIndex i = 0; i < n; ++i) w.d[i] = q->dv[i] - w.from[i];
         // Half a step would be half of a contact, and whole ones go round in circles where a corner of little mass is hit: a detail
-        // of wavelets went 5 cm through a wall that it was held at after one.
+        // of a smooth basis went 5 cm through a wall that it was held at after one.
         if (is_touched(s, &w)) return total;
         const double share = k == 1 && is_led(s, &w) ? 1.0 : search(s, q->stage, &w);
         s->solve.linearizations = k;

@@ -164,13 +164,14 @@ void pli_slave_rows_couple(const PliSlaveRows *r, PliBlockFn *fn, void *user)
             }
 }
 
-void pli_slave_rows_place(PliSlaveRows *r, PliIndex (*fn)(const void *user, PliIndex row, PliIndex column),
-                          const void *user)
+void pli_slave_rows_place(PliSlaveRows *r, const PliIndex *(*row)(const void *user, PliIndex point), const void *user)
 {
     for (PliIndex i = 0; i < r->count; ++i) {
         PliIndex *to = r->pair_place + r->pair_first[i];
-        for (PliIndex k = r->own_first[i]; k < r->own_first[i + 1]; ++k)
-            for (PliIndex q = r->slot_first[i]; q < r->slot_first[i + 1]; ++q) *to++ = fn(user, r->own[k], r->slot[q]);
+        for (PliIndex k = r->own_first[i]; k < r->own_first[i + 1]; ++k) {
+            const PliIndex *place = row(user, r->own[k]);
+            for (PliIndex q = r->slot_first[i]; q < r->slot_first[i + 1]; ++q) *to++ = place[r->slot[q]];
+        }
     }
 }
 

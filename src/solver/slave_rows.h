@@ -35,9 +35,9 @@ void pli_slave_rows_release(PliSlaveRows *r);
 bool pli_slave_rows_pattern(PliSlaveRows *r, const PliSystem *s, const PliIndex *corner, PliIndex element_count);
 /// Calls fn with every pair of free active points that some row couples, row > column, more than once perhaps; no blocks.
 void pli_slave_rows_couple(const PliSlaveRows *r, PliBlockFn *fn, void *user);
-/// Where blocks of pairs of free active points are: fn gives places, with PLI_PLACE_MIRRORED.
-void pli_slave_rows_place(PliSlaveRows *r, PliIndex (*fn)(const void *user, PliIndex row, PliIndex column),
-                          const void *user);
+/// Where blocks of pairs of free active points are: `row` gives those of a point with every point it couples with, PLI_PLACE_MIRRORED
+/// included, by numbers of points, until the next call.
+void pli_slave_rows_place(PliSlaveRows *r, const PliIndex *(*row)(const void *user, PliIndex point), const void *user);
 /// Number of the block of a slave and a point before it, from the first block on.
 PliIndex pli_slave_rows_find(const PliSlaveRows *r, PliIndex slave, PliIndex point);
 /// value += W^T K W. `blocks` are those below the diagonal, each once; rows sum to zero. `place` has rows of active points; their diagonal

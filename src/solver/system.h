@@ -9,6 +9,7 @@
 
 #include "solver/constraints.h"
 #include "solver/linear.h"
+#include "solver/pick.h"
 
 /// What the last implicit step left and took.
 typedef struct PliSolveCost {
@@ -118,14 +119,15 @@ typedef struct PliImplicit {
     const PliLinearMethod *chosen; ///< for the present pattern; NULL: there is none yet
     const PliLinearMethod *direct; ///< what answers between steps where `chosen` does not; NULL: nobody asked yet
     bool direct_ready;             ///< it has the matrix of the last step
+    PliPick pick;                  ///< of the wish PLI_SOLVE_AUTO; all 0 for a body that starts
 } PliImplicit;
 /// Takes the scheme's methods and makes the library's, with room for what the scheme can have.
 PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSchemeStatic *statics, PliIndex limit);
 void pli_implicit_destroy(PliImplicit *im);
 /// Chooses a method and (re)builds its pattern after the cut changed. May allocate: called at events, not in steps of a fixed cut.
 PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im);
-/// Tethers join points that the pattern keeps apart: pieces of a body that begin to touch.
-bool pli_implicit_outgrown(PliSystem *s, const PliImplicit *im);
+/// Tethers join points that the pattern keeps apart: pieces of a body that begin to touch; or another method would be cheaper by now.
+bool pli_implicit_outgrown(PliSystem *s, PliImplicit *im);
 /// A linearised implicit step of `length`, or a part of one: dv and x follow from the forces at length v + reach dv.
 /// With reach = length that is implicit Euler.
 typedef struct PliStage {

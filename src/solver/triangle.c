@@ -101,48 +101,72 @@ static inline void minus_product(double c[9], const float *a, const float *b)
             c[3 * i + j] -= (double)(a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1] + a[3 * i + 2] * b[3 * j + 2]);
 }
 
-// Row by row: S_ik = A_ik - sum_j L_ij D_j L_kj^T over the j that both rows have, L_ik = S_ik D_k^-1, D_i = A_ii - sum_k S_ik L_ik^T.
-// Rows are sorted, so the common ones are found by walking both. A D_i that is no longer positive definite is A_ii again.
-PLI_WIDE static void factor(const PliTriangle *t)
+enum { MOST = 128 }; ///< blocks of a row that later ones of it see
+
+/// Columns of S_i, the row that is being made, and where row i has its blocks; the others have PLI_NONE.
+typedef struct FactorRow {
+    PliF4 column[MOST][3];
+    PliIndex *at;
+} FactorRow;
+
+/// Rows of (A_ik - sum_j S_ij L_kj^T)^T over the j before k that both rows have.
+static inline void make_sum(const PliTriangle *t, const FactorRow *row, const float *a, PliIndex k, PliF4 sum[3])
 {
-    enum { MOST = 128 };
-    float s[MOST][9];
+    for (int q = 0; q < 3; ++q) sum[q] = (PliF4){ a[q], a[3 + q], a[6 + q], 0.0f };
+    const float *l = t->value + 9 * ((size_t)t->n + t->first[k]);
+    for (PliIndex e = t->first[k]; e < t->first[k + 1]; ++e, l += 9) {
+        const PliIndex at = row->at[t->column[e]];
+        if (at == PLI_NONE) continue;
+        const PliF4 *s = row->column[at];
+        for (int q = 0; q < 3; ++q) sum[q] -= l[3 * q] * s[0] + l[3 * q + 1] * s[1] + l[3 * q + 2] * s[2];
+    }
+}
+
+/// Inverse of D_i = d; where that is no longer positive definite, of A_ii.
+static void invert_pivot(const PliTriangle *t, PliIndex i, double d[9])
+{
+    static const double least = 1e-3;
+    double whole[9];
+    for (int q = 0; q < 9; ++q) whole[q] = t->value[9 * (size_t)i + (size_t)q];
+    for (int q = 0; q < 3; ++q) // rounding leaves it not quite symmetric
+        for (int p = 0; p < q; ++p) d[3 * p + q] = d[3 * q + p] = 0.5 * (d[3 * p + q] + d[3 * q + p]);
+    const double minor = d[0] * d[4] - d[1] * d[1], det = d[0] * (d[4] * d[8] - d[5] * d[5]) +
+                                                          d[1] * (d[2] * d[5] - d[1] * d[8]) +
+                                                          d[2] * (d[1] * d[5] - d[2] * d[4]);
+    const bool good = d[0] > least * whole[0] && minor > least * least * whole[0] * whole[4] &&
+                      det > least * least * least * whole[0] * whole[4] * whole[8];
+    invert_block(good ? d : whole, t->inverse + 3 * (size_t)i);
+}
+
+// Row by row: S_ik = A_ik - sum_j L_ij D_j L_kj^T over the j that both rows have, L_ik = S_ik D_k^-1, D_i = A_ii - sum_k S_ik L_ik^T.
+// `at` says for each column where row i has it, as far as that is made.
+PLI_WIDE static void factor(const PliTriangle *t, PliIndex *at)
+{
+    FactorRow row = { .at = at };
+    for (PliIndex i = 0; i < t->n; ++i) at[i] = PLI_NONE;
     for (PliIndex i = 0; i < t->n; ++i) {
         const PliIndex from = t->first[i], count = t->first[i + 1] - from;
-        float *row = t->value + 9 * ((size_t)t->n + from);
-        double d[9], whole[9];
-        for (int q = 0; q < 9; ++q) d[q] = whole[q] = t->value[9 * (size_t)i + (size_t)q];
+        double d[9];
+        for (int q = 0; q < 9; ++q) d[q] = t->value[9 * (size_t)i + (size_t)q];
         for (PliIndex e = 0; e < count; ++e) {
             const PliIndex k = t->column[from + e];
-            double sum[9];
-            float *l = row + 9 * (size_t)e;
-            for (int q = 0; q < 9; ++q) sum[q] = l[q];
-            const float *other = t->value + 9 * (size_t)t->n;
-            PliIndex a = 0, b = t->first[k];
-            while (a < e && a < MOST && b < t->first[k + 1]) {
-                const PliIndex ca = t->column[from + a], cb = t->column[b];
-                if (ca == cb) minus_product(sum, s[a], other + 9 * (size_t)b);
-                a += ca <= cb, b += cb <= ca;
+            float *l = t->value + 9 * ((size_t)t->n + from + e), now[9];
+            PliF4 sum[3];
+            make_sum(t, &row, l, k, sum);
+            if (e < MOST) {
+                at[k] = e;
+                memcpy(row.column[e], sum, sizeof sum);
             }
-            float now[9];
-            for (int q = 0; q < 9; ++q) now[q] = (float)sum[q];
-            if (e < MOST) memcpy(s[e], now, sizeof now);
+            for (int q = 0; q < 9; ++q) now[q] = sum[q % 3][q / 3];
             const PliF4 *inverse = t->inverse + 3 * (size_t)k;
-            for (int p = 0; p < 3; ++p)
-                for (int q = 0; q < 3; ++q)
-                    l[3 * p + q] =
-                        now[3 * p] * inverse[0][q] + now[3 * p + 1] * inverse[1][q] + now[3 * p + 2] * inverse[2][q];
+            for (int p = 0; p < 3; ++p) {
+                const PliF4 r = now[3 * p] * inverse[0] + now[3 * p + 1] * inverse[1] + now[3 * p + 2] * inverse[2];
+                l[3 * p] = r[0], l[3 * p + 1] = r[1], l[3 * p + 2] = r[2];
+            }
             minus_product(d, now, l);
         }
-        for (int q = 0; q < 3; ++q) // rounding leaves it not quite symmetric
-            for (int p = 0; p < q; ++p) d[3 * p + q] = d[3 * q + p] = 0.5 * (d[3 * p + q] + d[3 * q + p]);
-        const double minor = d[0] * d[4] - d[1] * d[1],
-                     det = d[0] * (d[4] * d[8] - d[5] * d[5]) + d[1] * (d[2] * d[5] - d[1] * d[8]) +
-                           d[2] * (d[1] * d[5] - d[2] * d[4]),
-                     least = 1e-3;
-        const bool good = d[0] > least * whole[0] && minor > least * least * whole[0] * whole[4] &&
-                          det > least * least * least * whole[0] * whole[4] * whole[8];
-        invert_block(good ? d : whole, t->inverse + 3 * (size_t)i);
+        for (PliIndex e = 0; e < count; ++e) at[t->column[from + e]] = PLI_NONE;
+        invert_pivot(t, i, d);
     }
 }
 
@@ -163,5 +187,5 @@ void pli_triangle_backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4
 {
     backward(t, r, x, scratch);
 }
-void pli_triangle_factor(const PliTriangle *t) { factor(t); }
+void pli_triangle_factor(const PliTriangle *t, PliIndex *scratch) { factor(t, scratch); }
 void pli_triangle_solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch) { solve(t, r, x, scratch); }

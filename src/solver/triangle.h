@@ -24,7 +24,8 @@ void pli_triangle_forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 
 void pli_triangle_backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch);
 
 /// Replaces A by an incomplete factor (1 + L) D (1 + L)^T of the same pattern; D is kept as inverses only.
-void pli_triangle_factor(const PliTriangle *t);
+/// `scratch` has a place for every row.
+void pli_triangle_factor(const PliTriangle *t, PliIndex *scratch);
 /// x = ((1 + L) D (1 + L)^T)^-1 r
 void pli_triangle_solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch);
 

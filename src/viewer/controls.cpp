@@ -222,6 +222,11 @@ void Window::buildSide()
     m_plotBox->layout()->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_sliderBox);
     column->addWidget(m_plotBox, 1);
+    m_feltState = new QLabel(side);
+    m_feltState->setObjectName("felt");
+    m_feltState->setWordWrap(true);
+    m_feltState->hide();
+    column->addWidget(m_feltState);
     dock->setWidget(side);
     addDockWidget(Qt::RightDockWidgetArea, dock);
 }

@@ -31,7 +31,8 @@ namespace
 {
 
 struct Options {
-    const char *scene = nullptr, *picture = nullptr, *sequence = nullptr, *colour = nullptr, *size = "1280x720";
+    const char *scene = nullptr, *picture = nullptr, *sequence = nullptr, *colour = nullptr, *size = "1280x720",
+               *device = nullptr, *body = nullptr;
     int steps = 0, bench = 0, width = 0, height = 0;
     bool play = false;
     bool batch() const { return picture || sequence || bench > 0; }
@@ -58,6 +59,10 @@ bool readOptions(Options *o, int argc, char **argv, int *code)
     PliOption sequence = row("sequence", "DIR", "run --steps, write every step as PNG into DIR, and quit",
                              PLI_OPTION_TEXT, &o->sequence);
     PliOption size = row("size", "WxH", "window size (1280x720)", PLI_OPTION_TEXT, &o->size);
+    PliOption device = row("device", "NAME", "a haptic device holds the first tool; pliant haptic --list has the names",
+                           PLI_OPTION_TEXT, &o->device);
+    PliOption body =
+        row("body", "NAME", "with --device: the body that is felt (the first with a tool)", PLI_OPTION_TEXT, &o->body);
     steps.most = 2e9;
     bench.least = 1, bench.most = 100000;
     colour.choices = "level error stress speed";
@@ -68,6 +73,8 @@ bool readOptions(Options *o, int argc, char **argv, int *code)
                                   sequence,
                                   bench,
                                   colour,
+                                  device,
+                                  body,
                                   size };
     PliWords words = { &o->scene, 0, 1 };
     PliCommandLine line{};
@@ -156,7 +163,8 @@ int main(int argc, char **argv)
     setlocale(LC_NUMERIC, "C"); // scenes are written with points, whatever the desktop says
     if (o.batch()) qputenv("PLIANT_VIEW_QUIET", "1");
 
-    viewer::Window window(QString::fromLocal8Bit(o.scene));
+    viewer::Window window(QString::fromLocal8Bit(o.scene), QString::fromLocal8Bit(o.device),
+                          QString::fromLocal8Bit(o.body));
     window.resize(o.width, o.height);
     QObject::connect(&window, &viewer::Window::loaded, &app, [&] {
         const QStringList colours = { "level", "error", "stress", "speed" };

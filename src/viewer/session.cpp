@@ -217,6 +217,8 @@ bool Session::load()
     m_stuck = false;
     m_hand = Hand();
     applyKnobs();
+    m_feltWhyNot.clear();
+    if (!m_device.isEmpty()) m_felt = Felt::open(m_scene, m_scene->dt, m_device, m_feltBody, &m_feltWhyNot);
     return true;
 }
 
@@ -263,6 +265,7 @@ void Session::describe()
 
 void Session::unload()
 {
+    m_felt.reset();
     m_bodies.clear();
     pli_scene_destroy(m_scene);
     m_scene = nullptr;
@@ -314,10 +317,16 @@ void Session::stepScene()
             applyKnobs();
         }
     }
+    if (m_felt && !m_replaying) {
+        m_hand.tool = m_felt->tool();
+        m_hand.place = m_felt->place();
+    }
     if (m_recording) m_record.marks.push_back({ m_hand, m_knobs });
     act();
     PliError err = {};
-    if (pli_scene_step(m_scene, &err) != PLI_OK) {
+    const bool broken = pli_scene_step(m_scene, &err) != PLI_OK;
+    if (m_felt) m_felt->stepped(broken);
+    if (broken) {
         // who diverged stops, the others go on
         const int dropped = pli_scene_drop_diverged(m_scene);
         int left = 0;
@@ -438,6 +447,10 @@ void Session::publish()
     shot->step = m_scene->step;
     shot->colour = m_colour;
     shot->hand = m_hand;
+    if (m_felt)
+        m_felt->show(shot->felt);
+    else
+        shot->felt.wrong = m_feltWhyNot.toStdString();
     m_reference.clear();
     for (const PliSceneBody &b : m_bodies) {
         if (!b.is_reference) continue;
@@ -502,11 +515,15 @@ void Session::run()
         }
         if (!m_playing && !m_pending) {
             due = double(clock.elapsed());
-            if (current()->step != m_scene->step) publish(); // a pause shows where it came to
+            FeltShot felt; // goes on ticking
+            if (m_felt) m_felt->show(felt);
+            // a pause shows where it came to
+            if (current()->step != m_scene->step || current()->felt.state != felt.state) publish();
             continue;
         }
         if (m_pending) --m_pending;
-        const double now = double(clock.elapsed()), speed = m_until == UINT64_MAX ? m_speed : 0.0;
+        const double now = double(clock.elapsed()),
+                     speed = m_until == UINT64_MAX || m_felt ? m_speed : 0.0; // a hand has its own time
         if (m_playing && speed > 0 && now < due) {
             msleep((unsigned long)std::min(due - now, 20.0));
             if (now + 20.0 < due) continue;

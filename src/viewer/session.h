@@ -8,9 +8,11 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 
 #include "host/components/bodies.h"
+#include "viewer/felt.h"
 #include "viewer/recording.h"
 #include "viewer/snapshot.h"
 
@@ -25,6 +27,8 @@ class Session : public QThread
     explicit Session(QString scenePath, QObject *parent = nullptr);
     ~Session() override;
 
+    /// Before start: a device (see pli_device_open) that holds the first tool; body: whose force it feels, or empty.
+    void feel(const QString &device, const QString &body) { m_device = device, m_feltBody = body; }
     void play(bool on);
     void stepOnce();
     void playUntil(uint64_t step); ///< plays as fast as it goes, then pauses
@@ -88,6 +92,8 @@ class Session : public QThread
     int m_pending = 0;     ///< single steps still to do
     QElapsedTimer m_shown; ///< since the last snapshot
 
+    QString m_device, m_feltBody, m_feltWhyNot;
+    std::unique_ptr<Felt> m_felt;
     PliScene *m_scene = nullptr;
     std::vector<PliSceneBody> m_bodies;
     std::vector<double> m_divergedAt;

@@ -57,7 +57,18 @@ struct BodyShot {
     double divergedAt = -1; ///< s
 };
 
+/// What a haptic device does.
+struct FeltShot {
+    bool on = false;
+    std::string device, body, state, wrong;     ///< wrong: what the device reports, or empty
+    double force = 0, simulated = 0, limit = 0; ///< N: on the hand, on the tool, what the motors allow
+    double stiffness = 0, rate = 0;             ///< N/m under the tool, Hz
+    uint64_t missed = 0;                        ///< ticks
+    int priority = 0;                           ///< real-time, 0: none
+};
+
 struct Snapshot {
+    FeltShot felt;
     double time = 0;
     uint64_t step = 0;
     std::vector<BodyShot> bodies;

@@ -20,7 +20,7 @@
 namespace viewer
 {
 
-Window::Window(const QString &scene)
+Window::Window(const QString &scene, const QString &device, const QString &body) : m_device(device), m_feltBody(body)
 {
     setObjectName("pliant-view");
     resize(1280, 720);
@@ -111,6 +111,7 @@ void Window::open(const QString &scene)
     onBusy(true);
     m_session->setSpeed(m_speed->value());
     m_session->setColour(m_options.colour);
+    m_session->feel(m_device, m_feltBody);
     m_session->start();
 }
 
@@ -170,6 +171,12 @@ void Window::onLoaded()
         m_plots.push_back(new Plot(p.title, p.log, lines, m_plotBox));
         m_plotBox->layout()->addWidget(m_plots.back());
     }
+    if (!m_device.isEmpty()) {
+        m_plots.push_back(new Plot("force, N: hand (blue), tool (red)", false,
+                                   { QColor(31, 119, 180), QColor(214, 39, 40) }, m_plotBox));
+        m_plotBox->layout()->addWidget(m_plots.back());
+    }
+    m_feltState->setVisible(!m_device.isEmpty());
     buildSliders();
     m_ready = true;
     onStepped();
@@ -192,6 +199,25 @@ void Window::layoutPanes()
     }
 }
 
+void Window::showFelt(double time, const FeltShot &f)
+{
+    if (!f.on) {
+        m_feltState->setText(f.wrong.c_str());
+        return;
+    }
+    m_plots.back()->add(time, { f.force, f.simulated });
+    m_feltState->setText(
+        QString("%1 on %2: %3%4\n%5 N of %6 N, %7 N/m under it\n%8 Hz, %9 missed, %10")
+            .arg(f.device.c_str(), f.body.c_str(), f.state.c_str(), f.wrong.empty() ? "" : ("\n" + f.wrong).c_str())
+            .arg(f.force, 0, 'f', 2)
+            .arg(f.limit, 0, 'f', 2)
+            .arg(f.stiffness, 0, 'f', 0)
+            .arg(f.rate, 0, 'f', 0)
+            .arg(qulonglong(f.missed))
+            .arg(f.priority ? QString("priority %1").arg(f.priority) : QString("no real-time priority")));
+    m_feltState->setStyleSheet(f.state == "running" && f.wrong.empty() ? "" : "color: #b00020");
+}
+
 void Window::onStepped()
 {
     const SnapshotPtr shot = m_session->latest();
@@ -209,6 +235,7 @@ void Window::onStepped()
     m_plots[1]->add(shot->time, dofs);
     if (shot->step > 0) m_plots[2]->add(shot->time, ms);
     m_plots[3]->add(shot->time, energy);
+    if (!m_device.isEmpty()) showFelt(shot->time, shot->felt);
     m_where->setText(QString("t = %1 s, step %2").arg(shot->time, 0, 'f', 3).arg(qulonglong(shot->step)));
     m_play->setChecked(m_session->playing());
     showPlaying();

@@ -40,7 +40,8 @@ class Window : public QMainWindow
 {
     Q_OBJECT
   public:
-    explicit Window(const QString &scene);
+    /// `device`: a haptic device that holds the first tool and feels `body`, the first one if empty; empty: none.
+    explicit Window(const QString &scene, const QString &device = {}, const QString &body = {});
     ~Window() override;
     Session *session() { return m_session.get(); }
     void setColour(Colour colour);
@@ -75,6 +76,7 @@ class Window : public QMainWindow
     void askForScene();
     void linkCameras(bool linked);
     void layoutPanes();
+    void showFelt(double time, const FeltShot &felt);
     void redraw();
     void takePicture();
     QAction *addToggle(const QString &text, const QString &tip, bool ViewOptions::*flag, const QString &key = {});
@@ -82,18 +84,18 @@ class Window : public QMainWindow
     void addOverlay(const PliOverlay &overlay);
     void enableOverlays();
 
-    QString m_path;
+    QString m_path, m_device, m_feltBody;
     std::unique_ptr<Session> m_session;
     ViewOptions m_options;
     Camera m_shared;
     std::vector<std::unique_ptr<Camera>> m_own;
     std::vector<Pane *> m_panes;
-    std::vector<Plot *> m_plots; ///< error, DOFs, step time, energy
+    std::vector<Plot *> m_plots; ///< error, DOFs, step time, energy, and with a device the force
     QWidget *m_centre = nullptr, *m_plotBox = nullptr, *m_sliderBox = nullptr;
     QGridLayout *m_grid = nullptr;
     QComboBox *m_colours = nullptr;
     QDoubleSpinBox *m_speed = nullptr;
-    QLabel *m_status = nullptr, *m_where = nullptr;
+    QLabel *m_status = nullptr, *m_where = nullptr, *m_feltState = nullptr;
     QProgressBar *m_loading = nullptr;
     QMenu *m_show = nullptr;
     QAction *m_play = nullptr, *m_link = nullptr, *m_record = nullptr, *m_sequence = nullptr;

@@ -12,7 +12,9 @@ namespace
 {
 
 /// Halved sizes: eight times the density, twice the rate.
-const std::vector<PliPlanLevel> levels = { { 0.4, 10.0, 100.0 }, { 0.2, 80.0, 200.0 }, { 0.1, 640.0, 400.0 } };
+const std::vector<PliPlanLevel> levels = { { 0.4, 10.0, 100.0, 0.0 },
+                                           { 0.2, 80.0, 200.0, 0.0 },
+                                           { 0.1, 640.0, 400.0, 0.0 } };
 
 /// `hot` of a thousand regions carry all of the error.
 std::vector<PliPlanRegion> body(int hot, double error)
@@ -40,6 +42,20 @@ TEST(Plan, AnEvenErrorRunsUniform)
         EXPECT_EQ(p.level, most > left0 ? 0 : most > left1 ? 1 : 2);
         EXPECT_LE(p.error, most);
     }
+}
+
+/// What was measured of a level goes before what its regions add up to.
+TEST(Plan, AMeasuredLevelIsBelieved)
+{
+    const auto r = body(1000, 1.0);
+    auto told = levels;
+    told[0].error = 0.02, told[1].error = 0.01;
+    const auto level = [&](double most) {
+        return pli_plan_make(told.data(), 3, false, true, r.data(), PliIndex(r.size()), most, nullptr).level;
+    };
+    EXPECT_EQ(level(0.03), 0) << "good enough, by measure";
+    told[0].error = 5.0;
+    EXPECT_EQ(level(0.03), 1) << "not good enough";
 }
 
 TEST(Plan, ALocalErrorIsWorthAMixture)

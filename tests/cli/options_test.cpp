@@ -261,6 +261,17 @@ TEST(Prompt, PathsThatAreNotThereAreGuessed)
     const Output python = shell(pliant + "run " + folder.path + "/scene.py");
     EXPECT_EQ(python.code, 3);
     EXPECT_NE(python.text.find("is a Python scene"), std::string::npos) << python.text;
+    // every command that takes a scene says what a Python scene and a surface are
+    std::ofstream(folder.path + "/organ.OBJ") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    for (const char *words : { "run ", "check ", "compare ", "haptic ", "tune --error 2% " }) {
+        EXPECT_NE(shell(pliant + words + folder.path + "/scene.py").text.find("is a Python scene"), std::string::npos)
+            << words;
+        const Output surface = shell(pliant + words + folder.path + "/organ.OBJ");
+        EXPECT_EQ(surface.code, 2) << surface.text;
+        EXPECT_NE(surface.text.find("`pliant new FILE --out FOLDER` makes scenes"), std::string::npos) << surface.text;
+    }
+    // a scheme's name stands for its model
+    EXPECT_EQ(shell(pliant + "list tetlod").text, shell(pliant + "list TetLodModel").text);
 }
 
 TEST(Prompt, AMisspeltAttributeIsNoCleanBill)

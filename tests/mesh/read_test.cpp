@@ -187,7 +187,8 @@ TEST(MeshRead, RefusalsNameLineOrOffsetAndValue)
     expect_refused("a.vtk", replace(samples::vtk(false, false), "CELLS 2 10", "CELLS 2 11"),
                    { "a.vtk:8:", "1 numbers" });
     expect_refused("a.vtu", replace(samples::vtu(samples::Vtu::ascii), "4 8", "4 3"), { "a.vtu:", "offset 3" });
-    expect_refused("a.vtu", replace(samples::vtu(samples::Vtu::ascii), "10 10", "10 13"), { "a.vtu:", "wedge" });
+    expect_refused("a.vtu", replace(samples::vtu(samples::Vtu::ascii), "10 10", "10 14"), { "a.vtu:", "pyramid" });
+    expect_refused("a.vtu", replace(samples::vtu(samples::Vtu::ascii), "10 10", "10 13"), { "a.vtu:", "instead of 6" });
     expect_refused("a.vtu",
                    replace(samples::vtu(samples::Vtu::ascii), "NumberOfPoints=\"5\"", "NumberOfPoints=\"500000\""),
                    { "500000" });
@@ -251,6 +252,32 @@ TEST(MeshRead, QuadsHexesEdgesPixelsAndVoxels)
     for (int k = 0; k < 8; ++k) EXPECT_EQ(m->hexes[k], hex[k]);
     for (int k = 0; k < 4; ++k) EXPECT_EQ(m->quads[k], m->quads[4 + k]); // pixel and quad of the same corners
     for (int k = 0; k < 4; ++k) EXPECT_EQ(m->edges[k], edges[k]);
+}
+
+TEST(MeshRead, PrismsAreHexahedraWithRepeatedCorners)
+{
+    const std::string points = "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 1\n0 1 1\n";
+    const MeshPtr vtk =
+        parse("a.vtk", "# vtk DataFile Version 3.0\nwedge\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 6 double\n" +
+                           points + "CELLS 1 7\n6 0 1 2 3 4 5\nCELL_TYPES 1\n13\n");
+    const MeshPtr msh =
+        parse("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 0 1\n"
+                       "6 0 1 1\n$EndNodes\n$Elements\n1\n1 6 2 0 0 1 2 3 4 5 6\n$EndElements\n");
+    const MeshPtr medit =
+        parse("a.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n6\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
+                        "1 0 1 0\n0 1 1 0\nPrisms\n1\n1 2 3 4 5 6 0\nEnd\n");
+    const MeshPtr four =
+        parse("a.msh", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 6 1 6\n3 1 0 6\n1\n2\n3\n4\n5\n6\n" + points +
+                           "$EndNodes\n$Elements\n1 1 1 1\n3 1 6 1\n1 1 2 3 4 5 6\n$EndElements\n");
+    const PliIndex expected[8] = { 0, 1, 2, 2, 3, 4, 5, 5 };
+    for (const MeshPtr *m : { &vtk, &msh, &medit, &four }) {
+        ASSERT_TRUE(*m);
+        ASSERT_EQ((*m)->hex_count, 1u);
+        EXPECT_EQ(std::memcmp((*m)->hexes, expected, sizeof expected), 0);
+        PliError err{};
+        EXPECT_EQ(pli_mesh_split_hexes(m->get(), &err), PLI_UNSUPPORTED);
+        EXPECT_STREQ(err.text, "cell 0 is a prism, which is not split into tetrahedra: give tetrahedra instead");
+    }
 }
 
 TEST(MeshRead, PiecesOfAVtuFollowEachOther)

@@ -45,8 +45,11 @@ def main():
         assert re.sub(r"threshold='[^']*'", "threshold='2'", tuned.read_text()) == text, "something else was changed"
         assert float(found) < 2 and f"threshold={float(found):.3g}" in done.stdout, done.stdout
         # what cannot be reached is said, and is no success
-        done = call("tune", "s.scn", "--schemes", "Springs", "--error", "0.0001%", "--tries", "3", "-q", "--out", "t.scn")
+        done = call("tune", "s.scn", "--schemes", "Springs", "--error", "0.0001%", "--tries", "3", "-q", "--out", "t.scn", "--json", "t.json")
         assert done.returncode == 1 and "Springs cannot reach 0.0001 %" in done.stdout, (done.stdout, done.stderr)
+        said = json.loads((folder / "t.json").read_text())["bodies"]
+        assert len(said) == 1 and said[0]["tried"] == 3 and not said[0]["reached"] and not said[0]["holds"], said
+        assert said[0]["verdict"] in done.stdout and said[0]["tuned"]["error"] <= said[0]["before"]["error"], said
         # a budget: cheaper than before, and no more than asked for, or it says so
         done = call("tune", "s.scn", "--schemes", "Lod", "--budget", "1000 ms", "--tries", "6", "-q", "--out", "t.scn")
         assert done.returncode == 0 and errors(folder / "t.scn") < before, (done.stdout, done.stderr)

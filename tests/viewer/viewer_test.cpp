@@ -531,6 +531,40 @@ TEST(Viewer, AFloodOfStepsDoesNotStopTheWindow)
     EXPECT_LT(uint64_t(shown), steps);
 }
 
+TEST(Viewer, ADeviceFeelsABodyAndSaysHowItIs)
+{
+    QTemporaryDir dir;
+    const QString scene = writeScene(dir), path = dir.filePath("hand.csv");
+    writeText(path, "time,x,y,z,buttons\n0,0,0,0,0\n0.5,0,-0.15,0,0\n600,0,-0.15,0,0\n"); // into the bar, which sags
+    Window window(scene, "replay:" + path, "Body1");
+    window.show();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.ready(); }, 30000));
+    ASSERT_EQ(window.plots().size(), 5u);
+    window.session()->play(true);
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return window.plots()[4]->last(0) > 0.01 && window.plots()[4]->last(1) > 0.01; }, 30000));
+    const auto *state = window.findChild<QLabel *>("felt");
+    ASSERT_TRUE(state && state->isVisible());
+    EXPECT_TRUE(state->text().contains("on Body1: ")) << qPrintable(state->text());
+    EXPECT_TRUE(state->text().contains(" Hz, ")) << qPrintable(state->text());
+    window.session()->play(false); // without steps there is nothing to feel
+    ASSERT_TRUE(QTest::qWaitFor([&] { return state->text().contains("stalled"); }, 5000));
+}
+
+TEST(Viewer, ADeviceThatIsNotThereIsSaid)
+{
+    QTemporaryDir dir;
+    Window window(writeScene(dir), "replay:" + dir.filePath("nothing.csv"));
+    window.show();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.ready(); }, 30000));
+    window.session()->stepOnce(); // the bodies are shown all the same
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return window.session()->current() && window.session()->current()->step == 1; }, 10000));
+    const auto *state = window.findChild<QLabel *>("felt");
+    ASSERT_TRUE(state);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return state->text().contains("nothing.csv"); }, 5000));
+}
+
 TEST(Viewer, BadSceneIsSaidNotShown)
 {
     QTemporaryDir dir;

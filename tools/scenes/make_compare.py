@@ -192,6 +192,23 @@ SCENES = {
         note="The liver, stiffer and hardly damped, held at the right end; a ball strikes the left lobe from above at 0.2 m/s and goes. Nothing was chosen on this scene but the level tetlod starts at.",
         material='youngModulus="9000" poissonRatio="0.4" density="1050" damping="0.0002" massDamping="3"',
         held="-0.2 -0.2 -0.2 -0.06 0.2 0.2", tools="strike_tool.xml"),
+    # written when all constants were final, and run once as they are
+    "pinched_bar": dict(
+        about="Two balls pinch a bar in the middle and let go.",
+        shape="bar", gravity="0 -9.81 0", monitor='steps="160" instants="0.4 0.8 1.2 1.6" view="0.9 0.4 1" title="Pinched bar"',
+        note="A bar of 1 x 1 x 4 m, held at one end under its weight; two balls pinch it from both sides in the middle, hold, and let go.",
+        material='youngModulus="8e6" poissonRatio="0.4" density="1000" damping="0.0005" massDamping="4"',
+        held=BAR_HELD, tools="pinch_tools.xml"),
+    "tumbling_box": dict(
+        about="A box falls onto a slope and slides.",
+        shape="box", gravity="0 -9.81 0", monitor='steps="150" instants="0.2 0.4 0.8 1.4" view="0.6 0.4 1" title="Tumbling box"',
+        note="A soft box falls 0.2 m onto a slope of one in four, bounces, turns and slides. Nothing holds it.",
+        material='youngModulus="3e5" poissonRatio="0.4" density="1000" damping="0.001"', tools="slope.xml"),
+    "pressed_ball": dict(
+        about="A ball on a floor is pressed by a smaller one from above.",
+        shape="ball", gravity="0 0 0", monitor='steps="150" instants="0.3 0.7 1 1.5" view="0.5 0.4 1" title="Pressed ball"',
+        note="A ball of 1 m radius lies on a floor; a rigid one of 0.5 m presses it from above by 0.4 m off its middle, holds, and leaves.",
+        material='youngModulus="2e5" poissonRatio="0.4" density="1000" damping="0.0005" massDamping="3"', tools="press_tools.xml"),
 }
 TOOLS = {
     "poke_tool.xml": ['<SphereTool name="ball" radius="0.01" position="-0.04 0.068 0"',
@@ -211,6 +228,14 @@ TOOLS = {
                       '            keyTimes="0 0.4 0.7 1.1 1.3" movements="0 0 0  0 -0.0725 0  0 -0.0725 0  0.25 -0.0725 0.1  0.25 0.1 0.1"/>'],
     "bridge_tool.xml": ['<SphereTool name="ball" radius="0.3" position="0.4 0.85 1.7" friction="0.3"',
                         '            keyTimes="0 0.3 0.6 1 1.2" movements="0 0 0  0 -0.1 0  0 -0.3 0  0 -0.3 0  0 0.2 0"/>'],
+    "pinch_tools.xml": ['<SphereTool name="right" radius="0.4" position="1.45 0.5 2" friction="0.4"',
+                        '            keyTimes="0 0.3 0.7 1 1.2" movements="0 0 0  -0.05 0 0  -0.25 0 0  -0.25 0 0  0.4 0 0"/>',
+                        '<SphereTool name="left" radius="0.4" position="-0.45 0.5 2" friction="0.4"',
+                        '            keyTimes="0 0.3 0.7 1 1.2" movements="0 0 0  0.05 0 0  0.25 0 0  0.25 0 0  -0.4 0 0"/>'],
+    "slope.xml": ['<PlaneTool name="slope" position="0 -0.2 0" normal="0.2425 0.9701 0" friction="0.3"/>'],
+    "press_tools.xml": ['<PlaneTool name="floor" position="0 -1 0" normal="0 1 0" friction="0.4"/>',
+                        '<SphereTool name="press" radius="0.5" position="0.2 1.52 0.1" friction="0.4"',
+                        '            keyTimes="0 0.1 0.6 1 1.2" movements="0 0 0  0 -0.04 0  0 -0.42 0  0 -0.42 0  0 0.3 0"/>'],
     "strike_tool.xml": ['<SphereTool name="ball" radius="0.015" position="0.06 0.075 0.01" friction="0.2"',
                         '            keyTimes="0 0.1 0.2 0.3" movements="0 0 0  0 -0.02 0  0 -0.04 0  0 0.05 0"/>'],
 }
@@ -283,9 +308,11 @@ def write_all(folder):
         write_scene(folder / f"{name}.scn", scene)
     for name, lines in TOOLS.items():
         (folder / name).write_text("\n".join(['<Node name="Tools">'] + [f"    {line}" for line in lines] + ["</Node>"]) + "\n")
+    # tools touch the points of a skin: where whole faces or dents of a few elements touch, it is as fine as the reference, or a finer
+    # mesh would sink in between its points and nothing would converge
     skins.write(folder / "bar_skin.obj", *skins.box((1, 1, 4), (6, 6, 24)))
-    skins.write(folder / "box_skin.obj", *skins.box((1, 1, 1), (10, 10, 10)))
-    skins.write(folder / "pad_skin.obj", *skins.box((1, 0.25, 1), (16, 4, 16)))
+    skins.write(folder / "box_skin.obj", *skins.box((1, 1, 1), (21, 21, 21)))
+    skins.write(folder / "pad_skin.obj", *skins.box((1, 0.25, 1), (33, 8, 33)))
     skins.write(folder / "bridge_skin.obj", *skins.box((1, 0.5, 5), (6, 3, 30)))
     skins.write(folder / "sphere_skin.obj", *skins.sphere(1.0, 3))
     for name, size in BALLS.items():

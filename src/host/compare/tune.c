@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "host/graph/component.h"
 
 enum { REMEMBERED = 256 };
@@ -19,16 +20,28 @@ typedef struct Search {
     PliTuned *out;
     double seen[REMEMBERED][PLI_KNOBS]; ///< what was tried, and what came of it
     PliScore score[REMEMBERED];
+    double begun;  ///< ms, wall time
+    PliHost quiet; ///< what is said while a body is made is said in the first try, not in all
     PliError *err;
     PliStatus status;
 } Search;
 
+/// Another choice may be tried.
+static bool may_try(Search *s)
+{
+    const bool late = s->tune->seconds > 0.0 && pli_wall_ms() - s->begun > 1e3 * s->tune->seconds;
+    s->out->out_of_time = s->out->out_of_time || late;
+    return s->status == PLI_OK && !late && s->out->tried < s->tune->most;
+}
+
 // ---- knobs -----------------------------------------------------------------------------------------------------------------
 
-/// Rows with a range that make a body finer or coarser: the threshold of what adapts, and numbers of a scheme.
-static bool turns(const PliSchemeInfo *scheme, const PliAttribute *row)
+/// Rows with a range that make a body finer or coarser: the threshold or the accuracy of what adapts, and numbers of a scheme. Where an
+/// accuracy is asked for, the threshold has no effect.
+static bool turns(const PliSchemeInfo *scheme, const PliAttribute *row, double accuracy)
 {
     if (row->slide.high <= row->slide.low || row->role != PLI_IN) return false;
+    if (accuracy > 0.0 && strcmp(row->name, "threshold") == 0) return false;
     return (row->kind == PLI_INT && !row->running) ||
            (scheme->adaptive && pli_attribute_find(&pli_criterion_attributes, row->name) == row &&
             !row->slide.absolute);
@@ -50,7 +63,7 @@ static PliStatus find_knobs(Search *s)
     for (int g = 0; status == PLI_OK && (group = pli_scheme_group(scheme, g)); ++g)
         for (int i = 0; i < group->count && s->out->knob_count < PLI_KNOBS; ++i) {
             const PliAttribute *row = &group->rows[i];
-            if (!turns(scheme, row)) continue;
+            if (!turns(scheme, row, scheme->adaptive ? pli_real(model, "accuracy") : 0.0)) continue;
             PliKnob *k = &s->out->knob[s->out->knob_count];
             char path[200];
             *k = (PliKnob){ .name = row->name, .whole = row->kind == PLI_INT };
@@ -156,13 +169,32 @@ static bool turn(const PliKnob *k, double *value, double factor)
     return *value != before;
 }
 
+/// All knobs finer together, a rung at a time, while that brings the error down: what is needed may be several at once.
+static void climb(Search *s, double best[PLI_KNOBS], PliScore *score)
+{
+    enum { RUNGS = 5 };
+    const PliTuned *o = s->out;
+    for (int rung = 0; rung < RUNGS && !within(s->tune, score, s->tune->margin) && may_try(s); ++rung) {
+        double value[PLI_KNOBS];
+        bool turned = false;
+        memcpy(value, best, sizeof value);
+        for (int k = 0; k < o->knob_count; ++k) turned |= turn(&o->knob[k], &value[k], o->knob[k].whole ? 1.4 : 0.4);
+        if (!turned) return;
+        const PliScore tried = try_it(s, value);
+        if (s->status != PLI_OK || !is_better(s->tune, &tried, score)) return;
+        *score = tried;
+        memcpy(best, value, sizeof value);
+    }
+}
+
 /// Decades first: between two thresholds at which something refines nothing changes, and a small step finds no way.
 static void scan(Search *s, double best[PLI_KNOBS], PliScore *score)
 {
     static const double decade[] = { 0.1, 10.0, 0.01 };
     const PliTuned *o = s->out;
     for (int k = 0; k < o->knob_count; ++k)
-        for (size_t i = 0; i < sizeof decade / sizeof *decade && o->tried < s->tune->most && !o->knob[k].whole; ++i) {
+        for (size_t i = 0; i < sizeof decade / sizeof *decade && !o->knob[k].whole; ++i) {
+            if (!may_try(s)) return;
             double value[PLI_KNOBS];
             memcpy(value, best, sizeof value);
             value[k] = fmin(fmax(decade[i] * o->knob[k].start, o->knob[k].low), o->knob[k].high);
@@ -178,12 +210,13 @@ static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
 {
     const PliTuned *o = s->out;
     double step = first_step;
-    scan(s, best, score);
-    while (step > last_step && o->tried < s->tune->most && s->status == PLI_OK) {
+    if (s->tune->error > 0.0) climb(s, best, score);
+    if (s->tune->budget > 0.0 || !within(s->tune, score, s->tune->margin)) scan(s, best, score);
+    while (step > last_step && may_try(s)) {
         double next[PLI_KNOBS];
         PliScore next_score = *score;
         for (int k = 0; k < o->knob_count; ++k)
-            for (int way = 0; way < 2 && o->tried < s->tune->most && s->status == PLI_OK; ++way) {
+            for (int way = 0; way < 2 && may_try(s); ++way) {
                 double value[PLI_KNOBS];
                 const double factor =
                     o->knob[k].whole ? sqrt(step) : step; // a number of cells counts in three directions
@@ -203,12 +236,14 @@ static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
     }
 }
 
+static void be_quiet(PliLogLevel level, const char *text, void *user) { (void)level, (void)text, (void)user; }
+
 PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef *tune, PliTuned *out, PliError *err)
 {
     static Search s; // what is remembered is large
     memset(&s, 0, sizeof s);
     *out = (PliTuned){ 0 };
-    s.host = host, s.def = def, s.tune = tune, s.out = out, s.err = err;
+    s.host = host, s.def = def, s.tune = tune, s.out = out, s.err = err, s.begun = pli_wall_ms();
     if (tune->most > REMEMBERED || tune->loads > PLI_TUNE_LOADS || (tune->error > 0.0) == (tune->budget > 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "an error or a budget is needed, one of them, with at most %d tries",
                           REMEMBERED);
@@ -217,6 +252,7 @@ PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef
     double best[PLI_KNOBS] = { 0 };
     for (int k = 0; k < out->knob_count; ++k) best[k] = out->knob[k].start;
     out->before = out->after = try_it(&s, best);
+    s.quiet = *host, s.quiet.log = be_quiet, s.host = &s.quiet;
     if (s.status == PLI_OK && out->knob_count > 0) search(&s, best, &out->after);
     for (int k = 0; k < out->knob_count; ++k) out->knob[k].value = best[k];
     out->reached = within(tune, &out->after, 1.0);

@@ -2,8 +2,9 @@
 #ifndef PLI_TUNE_H
 #define PLI_TUNE_H
 
-// Parameters of one body that reach an error at the least cost, or the least error within a cost: a pattern search in logarithms over
-// the attributes that have a range (PliSlide), judged by the worst of some training loads. What was found is then tried on a load it
+// Parameters of one body that reach an error at the least cost, or the least error within a cost: all attributes that have a range
+// (PliSlide) turned finer together until the error is reached, then a pattern search in logarithms over them, judged by the worst of
+// some training loads. What was found is then tried on a load it
 // was not chosen on.
 
 #include "host/compare/trial.h"
@@ -32,6 +33,7 @@ typedef struct PliTuneDef {
     const char *unseen_scene; ///< NULL: `scene`, with unseen_seed
     int steps;                ///< 0: the scene's
     int most;                 ///< evaluations
+    double seconds;           ///< after which no new choice is tried, of wall time; 0: no limit
     const char *cache;
     bool (*stopped)(void);
     void (*progress)(int done, int most, const char *body); ///< or NULL
@@ -53,6 +55,7 @@ typedef struct PliTuned {
     bool reached;                   ///< on training loads, without the margin
     bool holds;                     ///< on the unseen load, too
     int tried;
+    bool out_of_time; ///< there was no time for all tries
 } PliTuned;
 /// Refused when there is no such body, the reference fails, or somebody stopped it. A body without knobs is only measured.
 PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef *tune, PliTuned *out, PliError *err);

@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/vec.h"
-#include "host/components/bodies.h"
+#include "host/feel/hold.h"
 #include "host/graph/component.h"
 #include "host/graph/simulation.h"
 #include "output/interrupt.h"
@@ -21,12 +22,7 @@ typedef struct Session {
     const PliFeelDef *def;
     PliFeel *out;
     PliScene *scene;
-    PliSceneBody body;
-    int number;
-    PliTouch *touch;
-    PliServo *servo;
-    PliDevice *device;
-    PliHapticModel model;
+    PliHold hold;
     bool over; ///< the body diverged: steps have ended, ticks go on
 } Session;
 
@@ -81,62 +77,37 @@ static PliStatus switch_others_off(Session *s, const char *path, PliSceneDef *de
     return PLI_OK;
 }
 
-static PliStatus choose_body(Session *s, const char *path, PliError *err)
-{
-    PliSceneBody all[BODIES];
-    const int count = pli_scene_bodies(s->scene, all, BODIES);
-    for (int i = 0; i < count && i < BODIES; ++i) {
-        if (s->def->body && strcmp(all[i].name, s->def->body) != 0) continue;
-        if (all[i].tool_count <= s->def->tool) {
-            if (s->def->body) break;
-            continue;
-        }
-        s->body = all[i];
-        s->number = i;
-        if (all[i].tools[s->def->tool].shape == PLI_TOOL_PLANE)
-            return pli_refuse(err, PLI_UNSUPPORTED, "%s: tool %d is a plane, and a hand holds a sphere", path,
-                              s->def->tool);
-        return PLI_OK;
-    }
-    return pli_refuse(err, PLI_BAD_ARGUMENT,
-                      "%s has no body%s%s with a tool number %d: a hand needs a SphereTool to hold", path,
-                      s->def->body ? " " : "", s->def->body ? s->def->body : "", s->def->tool);
-}
-
 // ---- one step ------------------------------------------------------------------------------------------------------------------
 
 static void note_step(Session *s, double ms, const PliStats *before)
 {
     PliFeel *o = s->out;
-    const PliStats now = pli_body_stats(s->body.body);
+    const PliStats now = pli_body_stats(s->hold.body.body);
     if (now.refined != before->refined || now.coarsened != before->coarsened) o->events++;
     if (o->step_count == o->step_capacity) return;
-    const PliTool *tool = &s->body.tools[s->def->tool];
+    const PliTool *tool = &s->hold.body.tools[s->def->tool];
     o->step[o->step_count++] = (PliFeelStep){ .time = s->scene->time,
                                               .force = v3_norm(tool->force),
-                                              .stiffness = pli_touch_stiffness(s->touch),
+                                              .stiffness = pli_touch_stiffness(s->hold.touch),
                                               .ms = ms,
-                                              .revision = s->model.revision,
+                                              .revision = s->hold.model.revision,
                                               .refined = (PliIndex)(now.refined - before->refined),
                                               .coarsened = (PliIndex)(now.coarsened - before->coarsened) };
 }
 
-/// The tool goes where the proxy is, the scene makes a step, and what the hand will feel of it is in s->model.
+/// The tool goes where the proxy is, the scene makes a step, and what the hand will feel of it is in s->hold.model.
 static void step(Session *s)
 {
-    PliServoOutput hand;
-    const PliStats before = pli_body_stats(s->body.body);
+    double place[3];
+    const PliStats before = pli_body_stats(s->hold.body.body);
     const double start = pli_wall_ms();
     if (s->over) return;
-    (void)pli_servo_look(s->servo, &hand);
-    pli_scene_lead(s->scene, s->number, s->def->tool, hand.proxy);
+    pli_hold_place(&s->hold, place);
+    pli_scene_lead(s->scene, s->hold.number, s->def->tool, place);
     s->out->status = pli_scene_step(s->scene, &s->out->error);
-    if (s->out->status) {
-        s->over = true;
-        s->model.broken = true;
-        return;
-    }
-    pli_touch_model(s->touch, s->body.x, s->body.v, &s->body.tools[s->def->tool], s->scene->dt, &s->model);
+    s->over = s->out->status != PLI_OK;
+    pli_hold_model(&s->hold, s->over);
+    if (s->over) return;
     note_step(s, pli_wall_ms() - start, &before);
     if (s->def->progress) s->def->progress(s->scene->time, s->def->progress_user);
 }
@@ -159,7 +130,7 @@ static void run_offline(Session *s)
     bool any = false;
     for (long i = 0; i < ticks && !pli_interrupted(); ++i) {
         if ((double)i * period >= due - 1e-9) {
-            if (any) pli_servo_publish(s->servo, &s->model);
+            if (any) pli_servo_publish(s->hold.servo, &s->hold.model);
             due += s->over ? 0.01 : s->scene->dt; // one that is broken says so again and again
             step(s);
             any = true;
@@ -167,10 +138,10 @@ static void run_offline(Session *s)
         PliHapticSample sample;
         PliServoOutput out;
         double force[3];
-        pli_device_read(s->device, period, &sample);
-        pli_servo_tick(s->servo, &sample, period, force);
-        pli_device_write(s->device, force);
-        (void)pli_servo_look(s->servo, &out); // this thread is the simulation, too
+        pli_device_read(s->hold.device, period, &sample);
+        pli_servo_tick(s->hold.servo, &sample, period, force);
+        pli_device_write(s->hold.device, force);
+        (void)pli_servo_look(s->hold.servo, &out); // this thread is the simulation, too
         keep_tick(s, &out, period);
     }
 }
@@ -184,24 +155,37 @@ static void wait_until(double ms)
     nanosleep(&(struct timespec){ .tv_sec = (time_t)(left / 1e3), .tv_nsec = (long)(1e6 * fmod(left, 1e3)) }, NULL);
 }
 
+/// s since the system started, all processors: what the host of a virtual machine gave to others.
+static double stolen_time(void)
+{
+    double ticks = NAN;
+    FILE *in = fopen("/proc/stat", "r");
+    if (!in) return NAN;
+    if (fscanf(in, "cpu %*f %*f %*f %*f %*f %*f %*f %lf", &ticks) != 1) ticks = NAN;
+    fclose(in);
+    return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
 static PliStatus run_live(Session *s, PliError *err)
 {
     PliFeel *o = s->out;
-    PliLoop *loop = pli_loop_start(&s->host, s->device, s->servo, s->def->rate, o->tick_capacity, err);
+    PliLoop *loop = pli_loop_start(&s->host, s->hold.device, s->hold.servo, s->def->rate, o->tick_capacity, err);
     if (!loop) return err->status;
-    const double start = pli_wall_ms(), end = start + 1e3 * s->def->seconds;
+    const double stolen = stolen_time(), start = pli_wall_ms(), end = start + 1e3 * s->def->seconds;
     double due = start, last = start;
     while (pli_wall_ms() < end && !pli_interrupted()) {
         step(s);
         const double now = pli_wall_ms();
-        s->model.period = s->over ? 0.01 : fmax(s->scene->dt, 1e-3 * (now - last)); // as it is, not as it should be
+        s->hold.model.period =
+            s->over ? 0.01 : fmax(s->scene->dt, 1e-3 * (now - last)); // as it is, not as it should be
         last = now;
-        pli_servo_publish(s->servo, &s->model);
+        pli_servo_publish(s->hold.servo, &s->hold.model);
         due = fmax(due + (s->over ? 10.0 : 1e3 * s->scene->dt), now - 1e3 * s->scene->dt);
         wait_until(fmin(due, end));
     }
     pli_loop_stop(loop);
     o->loop = pli_loop_stats(loop);
+    o->stolen = stolen_time() - stolen;
     size_t count;
     const PliTick *trace = pli_loop_trace(loop, &count);
     if (count) memcpy(o->tick, trace, count * sizeof *trace);
@@ -267,38 +251,6 @@ static void judge(Session *s)
     f->turns = count_turns(f);
 }
 
-static PliStatus open_device(Session *s, PliError *err)
-{
-    const PliFeelDef *d = s->def;
-    enum { EVERY = 200 }; // points of the path in a second
-    const size_t count = (size_t)(d->seconds * EVERY) + 2;
-    double *time = PLI_NEW(&s->host, count, double), *point = PLI_NEW(&s->host, 3 * count, double), home[3];
-    if (time && point) {
-        pli_scene_tool_path(s->scene, s->number, d->tool, 0.0, home);
-        for (size_t i = 0; i < count; ++i) {
-            time[i] = (double)i / EVERY;
-            pli_scene_tool_path(s->scene, s->number, d->tool, time[i], point + 3 * i);
-            for (int c = 0; c < 3; ++c) point[3 * i + c] = (point[3 * i + c] - home[c]) / d->servo.scale;
-        }
-        const PliHandPath path = { time, point, count };
-        s->device = pli_device_open(&s->host, d->device, &path, err);
-    } else {
-        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the path of a hand");
-    }
-    PLI_FREE(&s->host, time, count);
-    PLI_FREE(&s->host, point, 3 * count);
-    if (!s->device) return err->status;
-    const PliDeviceFacts facts = pli_device_facts(s->device);
-    snprintf(s->out->device, sizeof s->out->device, "%s", facts.model);
-    PliServoDef servo = d->servo;
-    v3_copy(servo.home, home);
-    if (facts.peak_force > 0.0) servo.peak_force = fmin(servo.peak_force, facts.peak_force);
-    if (facts.continuous_force > 0.0) servo.continuous_force = fmin(servo.continuous_force, facts.continuous_force);
-    if (facts.most_stiffness > 0.0) servo.stiffness = fmin(servo.stiffness, facts.most_stiffness);
-    s->servo = pli_servo_create(&s->host, &servo, err);
-    return s->servo ? PLI_OK : err->status;
-}
-
 static PliStatus reserve(Session *s, PliError *err)
 {
     PliFeel *f = s->out;
@@ -318,19 +270,19 @@ static PliStatus run(Session *s, const char *path, const PliSceneDef *scene_def,
     PliStatus status = PLI_OK;
     if (s->def->body) status = switch_others_off(s, path, &def, set, text, err);
     if (!status) status = load(s, path, &def, err);
-    if (!status) status = choose_body(s, path, err);
     if (!status) status = reserve(s, err);
-    if (!status) status = open_device(s, err);
-    if (!status && !(s->touch = pli_touch_create(&s->host, s->body.body, err))) status = err->status;
+    const PliHoldDef hold = { s->def->body, s->def->tool, s->def->device, s->def->seconds, s->def->servo };
+    if (!status) status = pli_hold_open(&s->hold, &s->host, s->scene, s->scene->dt, &hold, err);
     if (!status) status = pli_scene_start(s->scene, err);
     if (status) return status;
-    snprintf(s->out->body, sizeof s->out->body, "%s", s->body.name);
-    snprintf(s->out->scheme, sizeof s->out->scheme, "%s", pli_body_scheme(s->body.body));
+    snprintf(s->out->device, sizeof s->out->device, "%s", pli_device_facts(s->hold.device).model);
+    snprintf(s->out->body, sizeof s->out->body, "%s", s->hold.body.name);
+    snprintf(s->out->scheme, sizeof s->out->scheme, "%s", pli_body_scheme(s->hold.body.body));
     if (s->def->offline)
         run_offline(s);
     else
         status = run_live(s, err);
-    (void)pli_device_status(s->device, &s->out->device_error);
+    (void)pli_device_status(s->hold.device, &s->out->device_error);
     if (!status) judge(s);
     return status;
 }
@@ -341,9 +293,7 @@ PliStatus pli_feel_run(const PliHost *host, const char *path, const PliSceneDef 
     Session s = { .host = *host, .def = def, .out = out };
     *out = (PliFeel){ 0 };
     const PliStatus status = run(&s, path, scene_def, err);
-    pli_touch_destroy(s.touch);
-    pli_device_close(s.device);
-    pli_servo_destroy(s.servo);
+    pli_hold_close(&s.hold);
     pli_scene_destroy(s.scene);
     return status;
 }

@@ -40,6 +40,8 @@ typedef struct PliFeelStep {
 typedef struct PliFeel {
     char body[64], scheme[32], device[64];
     PliLoopStats loop; ///< real time only
+    double
+        stolen; ///< s, of all processors, that a machine below this virtual one took; no priority helps; NaN: unknown
     PliTick *tick;
     size_t tick_count, tick_capacity;
     PliFeelStep *step;

@@ -37,6 +37,7 @@ static PliStatus parse_reals(PliData *d, const char *text, PliError *err)
     for (const char *p = blanks(text); *p; p = blanks(p)) {
         double value;
         const char *end = pli_parse_number(p, &value);
+        if (end && *end && d->row->kind == PLI_REAL && *end == d->row->sign) end++;
         if (!end || (*end && !strchr(" \t\r\n", *end)))
             return pli_refuse(err, PLI_BAD_ARGUMENT, "%s: \"%.*s\" is not a finite number", d->row->name,
                               (int)strcspn(p, " \t\r\n") < 40 ? (int)strcspn(p, " \t\r\n") : 40, p);

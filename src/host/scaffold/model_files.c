@@ -165,25 +165,38 @@ static bool try_scene(const PliHost *host, const char *folder, const PliSchemeIn
     return status == PLI_OK;
 }
 
+/// All of them, or those it takes one by one. What a scheme refuses it refuses before any work, so few bodies are made.
+static unsigned find_wishes(const PliHost *host, const char *folder, const PliSchemeInfo *scheme,
+                            const PliModelFiles *files, const char *const *more, int count)
+{
+    PliText all = { 0 };
+    PliError why;
+    unsigned takes = 0;
+    for (int i = 0; i < count; ++i) pli_text_put(&all, more[i]);
+    if (count && !all.failed && try_scene(host, folder, scheme, files, all.data, &why)) takes = (1u << count) - 1u;
+    for (int i = 0; takes != (1u << count) - 1u && count > 1 && i < count; ++i)
+        if (try_scene(host, folder, scheme, files, more[i], &why)) takes |= 1u << i;
+    pli_text_free(&all);
+    return takes;
+}
+
 void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *const *more,
                          int count, PliText *said)
 {
     for (int k = 0; k < pli_scheme_count(); ++k) {
         const PliSchemeInfo *scheme = pli_scheme_at(k);
         PliError why;
-        files->takes[k] = 0;
         if (!pli_model_takes_files(scheme)) continue;
-        if (!try_scene(host, folder, scheme, files, "", &why)) {
-            PliModelFiles other = *files;
-            other.base_points = 0;
-            if (!scheme->mesh.base || !try_scene(host, folder, scheme, &other, "", &why)) {
-                pli_text_print(said, "warning: the scheme %s refuses this body: %s\n", scheme->name, why.text);
-                continue;
-            }
+        files->takes[k] = find_wishes(host, folder, scheme, files, more, count);
+        if (files->takes[k] || try_scene(host, folder, scheme, files, "", &why)) continue;
+        PliModelFiles other = *files;
+        other.base_points = 0;
+        if (scheme->mesh.base && try_scene(host, folder, scheme, &other, "", &why)) {
             *files = other;
+            files->takes[k] = find_wishes(host, folder, scheme, files, more, count);
+        } else {
+            pli_text_print(said, "warning: the scheme %s refuses this body: %s\n", scheme->name, why.text);
         }
-        for (int i = 0; i < count; ++i)
-            if (try_scene(host, folder, scheme, files, more[i], &why)) files->takes[k] |= 1u << i;
     }
 }
 

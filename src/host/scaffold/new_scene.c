@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "mesher/surface.h"
 
-enum { ANCHORS = 4, STEPS = 150 };
+enum { ANCHORS = 8, NEAR_ANCHORS = 4, STEPS = 150 };
 
 const char *const pli_new_scene_wish[PLI_NEW_SCENE_WISHES] = { " law=\"neohookean\"", " accuracy=\"3\"" };
 
@@ -218,7 +218,8 @@ static void write_anchors(PliText *t, const PliNewScene *s, const char *attribut
             for (int k = 0; k < count; ++k) nearest = fmin(nearest, v3_distance(x, anchor[k]));
             if (nearest > farthest) farthest = nearest, best = p;
         }
-        if (best == PLI_NONE || (count && farthest < 0.05 * s->files->width)) break;
+        // four hold a patch; a held part that is wider needs more, or the body lifts between them
+        if (best == PLI_NONE || (count && farthest < (count < NEAR_ANCHORS ? 0.05 : 0.15) * s->files->width)) break;
         v3_copy(anchor[count], m->x + 3 * (size_t)best);
     }
     if (!count) return;

@@ -59,7 +59,7 @@ static const PliAttribute rows[] = {
       .help = "number of frames" },
     { "levelCount", PLI_INT, PLI_FIELD(PliFramesDef, level_count),
       .help = "levels of the frames, 1 .. 8; 0: from their number" },
-    { "resolution", PLI_INT, PLI_FIELD(PliFramesDef, resolution),
+    { "resolution", PLI_INT, .slide = { 0.5, 2.0, false }, PLI_FIELD(PliFramesDef, resolution),
       .help = "voxels along the longest side, when voxelSize is 0" },
     { "voxelSize", PLI_REAL, PLI_FIELD(PliFramesDef, voxel_size), .help = "m, edge of a voxel; 0: from resolution" },
     { "lloydIterations", PLI_INT, PLI_FIELD(PliFramesDef, lloyd_iterations),

@@ -13,7 +13,7 @@ static const PliAttribute rows[] = {
     { "mesh", PLI_LINK, .help = "loader or topology, instead of filename" },
     { "position", PLI_POINTS, .role = PLI_OUT,
       .help = "m, rest positions of the vertices of the finest level; those of a level are the first ones" },
-    { "basePoints", PLI_INT, PLI_FIELD(PliSpringsDef, base_points),
+    { "basePoints", PLI_INT, .slide = { 0.5, 4.0, false }, PLI_FIELD(PliSpringsDef, base_points),
       .help = "points of the base mesh that is made from a closed surface, whose shape finer levels take up; 0: the "
               "mesh itself is "
               "the base" },

@@ -12,14 +12,24 @@
 /// liver and the squeezed box at three levels each, with the dented pad and the loaded bridge in view.
 static const double EFFECT = 0.55, DETAIL = 1.5;
 /// s, in which the largest displacement is forgotten.
-static const double MEMORY = 10.0;
+static const double MEMORY = 30.0;
 /// s, in which a new resolution finds its shape: just refined, strains still jump where the coarser elements met.
 static const double SETTLE = 0.08;
 /// Elements of a mixture could have rates of their own, but those around interfaces do not, and they are many: counted with the
 /// finest rate, plans promise what they keep.
 static const bool OWN_RATES = false;
 /// s between looks: of a uniform body that keeps its plan, and the least of a mixed one.
-static const double UNIFORM_GAP = 0.1, MIXED_GAP = 0.02;
+static const double UNIFORM_GAP = 0.05, MIXED_GAP = 0.02;
+/// s, a resolution is kept before it may become coarser.
+static const double STAY = 0.5;
+/// Share of its size that a body is expected to move by, until so many seconds have passed: a first touch is more local than what follows.
+static const double SOON = 0.1, START = 0.5;
+/// Part of the error of the last moments that has to be as small as that of the whole run.
+static const double PEAK = 0.5;
+/// Times the accuracy that a uniform level may be off by what was measured.
+static const double NEAR = 1.4;
+/// Kinetic over strain energy above which a body swings: events would disturb it.
+static const double SWING = 0.5;
 
 static double strain_energy(const double e[6], double lambda, double mu)
 {
@@ -95,7 +105,7 @@ static void estimate(PliTetLod *t, const PliMaterial *m, const double *x)
 
 // ---- levels as a plan sees them ------------------------------------------------------------------------------------------------
 
-static double level_size(const PliLevels *h, int l)
+double pli_tetlod_level_size(const PliLevels *h, int l)
 {
     return cbrt(h->volume / (double)(h->point_first[l + 1] - h->point_first[l]));
 }
@@ -106,7 +116,7 @@ static int plan_levels(const PliTetLod *t, const PliBodyDef *def, PliPlanLevel o
     const PliLevels *h = t->h;
     int count = 0;
     for (int l = 0; l < h->level_count; ++l) {
-        out[l] = (PliPlanLevel){ level_size(h, l), 0.0, 0.0 };
+        out[l] = (PliPlanLevel){ pli_tetlod_level_size(h, l), 0.0, 0.0, 0.0 };
         pli_tetlod_level_work(t, def, l, &out[l].density, &out[l].rate);
         const bool too_small = def->criterion.smallest_size > 0.0 && out[l].size < def->criterion.smallest_size;
         const bool too_many = def->criterion.max_active != PLI_NONE &&
@@ -158,6 +168,33 @@ static void fill_regions(PliTetLod *t, const PliMaterial *m, const PliPlanLevel 
     t->error += sqrt(detail * accuracy);
 }
 
+/// m, what errors are compared with: the largest displacement, and while nothing has moved far yet what may still come.
+static double scale_of(const PliTetLod *t)
+{
+    return fmax(t->largest_displacement, SOON * cbrt(t->h->volume) * exp(-t->time / START));
+}
+
+/// Error of a uniform level, over the largest displacement. It is RMS over the whole run, but shall not be much more at any time.
+static double measured(const PliTetLod *t, double size, double finest)
+{
+    const double recent = pli_tetlod_error_of(t, size, finest, false),
+                 whole = pli_tetlod_error_of(t, size, finest, true);
+    return fmax(whole, PEAK * recent) / scale_of(t);
+}
+
+/// What shadows say goes before what strains say. Levels are a factor of four or so in error apart: one that is a little above is taken.
+static void trust_shadows(PliTetLod *t, PliPlanLevel *level, int count)
+{
+    const double finest = level[count - 1].size;
+    t->error = measured(t, t->present_size, finest);
+    const bool stays = t->time < t->last_change + STAY;
+    for (int l = 0; l < count; ++l) {
+        const bool coarser = level[l].size > 1.01 * t->present_size;
+        // the coarsest has no shadow to be judged by
+        level[l].error = (coarser && stays) || l == 0 ? INFINITY : measured(t, level[l].size, finest) / NEAR;
+    }
+}
+
 /// Events take energy away, and a body that nothing holds flies on with what it has left: a ball that changed its mixture while it hit
 /// the floor lost a fifth of its energy. Such bodies stay uniform.
 static bool is_held(const PliBody *body)
@@ -168,7 +205,21 @@ static bool is_held(const PliBody *body)
     return false;
 }
 
-bool pli_tetlod_look(PliTetLod *t, const PliBody *body, const double *x, double dt)
+/// Kinetic and strain energy over the last seconds.
+static void weigh_motion(PliTetLod *t, const PliBody *body, const double *v, double gap)
+{
+    const PliLiveView live = pli_body_live(body);
+    const double keep = exp(-gap);
+    double kinetic = 0.0;
+    for (PliIndex i = 0; i < live.active_count; ++i) {
+        const double *u = v + 3 * (size_t)live.dof[i];
+        kinetic += 0.5 * live.mass[i] * v3_dot(u, u);
+    }
+    t->swing = keep * t->swing + gap * kinetic;
+    t->strain = keep * t->strain + gap * t->strain_energy;
+}
+
+bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double *v, double dt)
 {
     const PliBodyDef *def = pli_body_def(body);
     const PliActiveSet *s = t->set;
@@ -190,9 +241,22 @@ bool pli_tetlod_look(PliTetLod *t, const PliBody *body, const double *x, double 
     const int count = plan_levels(t, def, level);
     const double accuracy = 0.01 * def->criterion.accuracy;
     fill_regions(t, &def->material, level, count, accuracy, rms);
+    weigh_motion(t, body, v, t->time - t->last_look);
+    // held and slow: what strains say is good, and mixtures may pay
+    const bool held = is_held(body), swings = t->swing > SWING * t->strain;
+    t->use_shadows = t->plan.uniform && t->plan.level > 0 && (!held || swings);
+    t->strain_error = t->error * t->largest_displacement;
+    t->present_size = level[t->plan.level].size;
+    const bool trust = pli_tetlod_compare_shadows(t, body, x, t->time - t->last_look);
+    t->last_look = t->time;
     const PliPlan before = t->plan;
-    t->plan = pli_plan_make(level, count, OWN_RATES, is_held(body), t->region, s->active_count, accuracy, &before);
-    if (t->plan.uniform != before.uniform || t->plan.level != before.level) t->next_look = t->time + SETTLE;
+    if (t->use_shadows && !trust && !t->shadow_lost) return true; // they have only begun
+    if (trust) trust_shadows(t, level, count);
+    t->plan = pli_plan_make(level, count, OWN_RATES, held && !swings, t->region, s->active_count, accuracy, &before);
+    if (t->plan.uniform != before.uniform || t->plan.level != before.level) {
+        t->last_change = t->time;
+        t->next_look = t->time + (trust ? 0.0 : SETTLE);
+    }
     return true;
 }
 

@@ -121,13 +121,15 @@ static bool follow_mixture(PliTetLod *t, PliBody *body, double *x, double *v, do
     return d.changed;
 }
 
-/// A uniform plan is followed at once where it is finer than what there is. Going coarser would throw away shape, so it waits for rest.
+/// A uniform plan is followed at once where it is finer than what there is. Going coarser would throw away shape: where no shadow knows a
+/// better one, it waits for rest.
 static bool follow_uniform(PliTetLod *t, PliBody *body, double *x, double *v, double dt, const PliPlan *before)
 {
     const PliActiveSet *s = t->set;
     const int finest = t->h->level[s->active[s->active_count - 1]];
     const bool at_rest = t->strain_energy < 1e-4 * t->largest_energy;
-    if (finest > t->plan.level && !at_rest) {
+    const bool known = t->use_shadows && t->shadow[0] >= 0 && before->uniform;
+    if (finest > t->plan.level && !at_rest && !known) {
         if (before->uniform) {
             t->plan.level = finest;
         } else {
@@ -141,10 +143,15 @@ static bool follow_uniform(PliTetLod *t, PliBody *body, double *x, double *v, do
 static bool adapt_to_accuracy(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
 {
     const PliPlan before = t->plan;
-    if (t->h->level_count == 1 || !pli_tetlod_look(t, body, x, dt)) return false;
+    if (t->h->level_count == 1) return false;
+    if (!pli_tetlod_look(t, body, x, v, dt)) {
+        pli_tetlod_step_shadows(t, body, x, v, dt);
+        return false;
+    }
     t->set->revision = pli_body_revision(body) + 1;
     const bool changed =
         t->plan.uniform ? follow_uniform(t, body, x, v, dt, &before) : follow_mixture(t, body, x, v, dt);
+    pli_tetlod_step_shadows(t, body, x, v, dt);
     PliStats *stats = pli_body_stats_mutable(body);
     stats->error_estimate = t->error;
     stats->uniform_level = only_level(t) + 1;

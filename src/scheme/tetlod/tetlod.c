@@ -99,6 +99,8 @@ static void tetlod_reset(void *self)
     t->plan = (PliPlan){ .uniform = true, .level = t->start_level };
     t->error_energy = t->strain_energy = t->error = t->next_look = t->look_gap = 0.0;
     t->largest_displacement = t->largest_energy = 0.0;
+    t->last_look = t->last_change = t->swing = t->strain = 0.0;
+    pli_tetlod_shadows_reset(t);
     const bool own = t->likes_uniform && t->own_volume[t->h->point_first[t->start_level]] > 0.0;
     t->uniform_level = own ? t->start_level : -1;
 }
@@ -370,8 +372,10 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     };
     PliBody *body = pli_body_create(host, &base, &tetlod_ops, t, &fixed, err);
     if (!body) return NULL;
-    if (pli_body_set_explicit(body, def->filter, def->speed_change) == PLI_OK) return body;
+    status = pli_body_set_explicit(body, def->filter, def->speed_change);
+    if (status != PLI_OK) pli_refuse(err, status, "tetlod: no memory for the filter");
+    if (status == PLI_OK && base.criterion.accuracy > 0.0) status = pli_tetlod_add_shadows(t, body, host, &base, err);
+    if (status == PLI_OK) return body;
     pli_body_destroy(body);
-    pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for the filter");
     return NULL;
 }

@@ -53,9 +53,26 @@ typedef struct PliTetLod {
     double largest_displacement;        ///< m, so far, slowly forgotten; ...
     double largest_energy;              ///< J, ... and the strain energy
     double next_look, look_gap;         ///< s
+    double swing, strain;               ///< J s, kinetic and strain energy of the last seconds
+    double last_look, last_change;      ///< s, when it looked, when the plan became another
     PliIndex level_first_bucket[PLI_MAX_LEVELS];
     double level_density[PLI_MAX_LEVELS]
                         [2]; ///< 1/m3, evaluated in each substep: all at one rate, at rates of their own
+
+    // ---- shadows: uniform bodies of coarser levels that run along (shadow.c)
+    bool has_shadows;
+    bool shadow_lost;                       ///< something acts that does not reach them: no use until a reset
+    bool use_shadows;                       ///< it is of a kind that they are asked for
+    double shadow_begin;                    ///< s, when they last began
+    double strain_error, strain_error_seen; ///< m, what strains say, and the most of it that shadows were asked about
+    int shadow[2];                          ///< levels that run, finer first; -1: none
+    int shadow_plan;                        ///< plan.level they were chosen for
+    double apart[2];                        ///< m2 s, squared distance to each, over the last moments
+    double order;                           ///< p: errors go like size^p
+    double present_size;                    ///< m, of the uniform level that would be as far off
+    double recent,
+        whole; ///< error over square of size, 1/m, squared, times time; over the last moments, and over the whole run ...
+    double recent_time, whole_time; ///< s, ... and the times
 
     // ---- a uniform set has the masses of its own mesh
     double *own_volume; ///< m3, per node of every level: lumped, total and centre those of the body; 0: cannot be had
@@ -118,9 +135,23 @@ bool pli_tetlod_go_uniform(PliTetLod *t, PliBody *body, double *x, double *v, in
 /// The masses of W instead, before the set becomes a mixed one.
 void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, const double *x, double *v);
 
+// shadow.c
+PliStatus pli_tetlod_add_shadows(PliTetLod *t, PliBody *body, const PliHost *host, const PliBodyDef *def,
+                                 PliError *err); ///< at creation
+void pli_tetlod_shadows_reset(PliTetLod *t);
+/// Nodes of a level go to where a body of that level would be: between the body and its shadow, or a little beyond.
+void pli_tetlod_expect(PliTetLod *t, PliBody *body, double *x, double *v, int level);
+/// The shadows of the present plan make the coming step.
+void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, double dt);
+/// Takes in how far they are apart, `gap` seconds after the last time. @return false: there are none
+bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, double gap);
+/// m, error of a uniform body of that size beyond that of `finest`, as compared so far.
+double pli_tetlod_error_of(const PliTetLod *t, double size, double finest, bool whole);
+
 // accuracy.c
+double pli_tetlod_level_size(const PliLevels *h, int l); ///< m
 /// Looks at the error when it is time to, and plans. @return true: it looked
-bool pli_tetlod_look(PliTetLod *t, const PliBody *body, const double *x, double dt);
+bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double *v, double dt);
 /// Proposals that follow from the plan and the last look.
 void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body);
 

@@ -122,18 +122,14 @@ void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, const double *x, doub
     settle(t, body, x, v, &before, elastic);
 }
 
-/// Nodes of the level start where they were as followers. Fixed ones that nothing live touched are carried there, and go home later.
+/// Nodes of the level start where it is expected to be. Fixed ones that nothing live touched are carried there, and go home later.
 static void start_level(PliTetLod *t, PliBody *body, double *x, double *v, int level)
 {
     const PliLevels *h = t->h;
     const uint8_t *fixed = pli_body_fixed(body);
     const double *held_x, *held_v;
     pli_body_fixed_values(body, &held_x, &held_v);
-    for (int k = 0; k < 2; ++k) {
-        pli_activeset_follow_begin(t->set);
-        for (PliIndex p = h->point_first[level]; p < h->point_first[level + 1]; ++p)
-            (void)pli_activeset_follow(t->set, p, k ? v : x);
-    }
+    pli_tetlod_expect(t, body, x, v, level);
     for (PliIndex p = h->point_first[level]; p < h->point_first[level + 1]; ++p) {
         if (!fixed[p]) continue;
         v3_copy(v + 3 * (size_t)p, held_v + 3 * (size_t)p);

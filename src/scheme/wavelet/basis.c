@@ -87,6 +87,11 @@ PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double 
     if (s->merge)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: vertices of a body inside a surface cannot be analysed, some follow others");
+    for (int k = 1; k < s->level_count; ++k) { // large, and few ask
+        PliWaveletLevel *l = &s->level[k];
+        const PliStatus status = l->even ? PLI_OK : factor_even(s, l, s->level[k - 1].lattice->vertex_count, err);
+        if (status != PLI_OK) return status;
+    }
     double *fine = s->x_level, *coarse = s->v_level;
     const size_t all = 3 * (size_t)s->count;
     double *work = PLI_NEW(&s->host, 3 * all, double);
@@ -372,6 +377,8 @@ static PliStatus make_levels(PliWavelet *s, const PliWaveletDef *def, PliError *
         const PliStatus status = factor_even(s, l, s->level[k - 1].lattice->vertex_count, err);
         if (status != PLI_OK) return status;
         s->info.singular = fmin(s->info.singular, l->singular);
+        pli_block_matrix_destroy(l->even); // it is made again when somebody asks
+        l->even = NULL;
     }
     for (int k = 0; k < s->level_count; ++k) {
         s->level[k].shapes = pli_shapes_create(s->level[k].lattice, rule_of(s), err);

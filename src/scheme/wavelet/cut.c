@@ -31,11 +31,62 @@ static void count_samples(PliWavelet *s)
     s->slave_entry_capacity = s->row_entries + (s->merge ? pli_transfer_rows(s->merge).first[first] : 0);
 }
 
+// ---- room for pairs of active functions, which is taken as sets grow -----------------------------------------------------------------
+
+/// What there was is not kept. @return false: no memory, and all is as it was
+static bool reserve_entries(PliWavelet *s, size_t entries)
+{
+    const PliHost *host = &s->host;
+    if (entries <= s->entry_capacity) return true;
+    PliIndex *column = PLI_NEW(host, entries, PliIndex), *entry = PLI_NEW(host, entries, PliIndex),
+             *mass_column = PLI_NEW(host, 2 * entries, PliIndex);
+    double *value = PLI_NEW(host, 2 * entries, double);
+    const bool good = column && entry && mass_column && value;
+    const size_t old = good ? s->entry_capacity : entries;
+    PLI_FREE(host, good ? s->entry_column : column, old);
+    PLI_FREE(host, good ? s->entry : entry, old);
+    PLI_FREE(host, good ? s->mass_column : mass_column, 2 * old);
+    PLI_FREE(host, good ? s->mass_value : value, 2 * old);
+    if (!good) return false;
+    s->entry_column = column, s->entry = entry, s->mass_column = mass_column, s->mass_value = value;
+    s->entry_capacity = entries;
+    return true;
+}
+
+/// Of functions whose state is not PLI_PASSIVE.
+static size_t count_entries(const PliWavelet *s)
+{
+    size_t entries = 0;
+    for (PliIndex a = 0; a < s->count; ++a)
+        for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1] && s->state[a] != PLI_PASSIVE; ++k)
+            entries += s->state[s->pair_column[k]] != PLI_PASSIVE;
+    return entries;
+}
+
+/// Level 0, or all there can be where the user has said how many.
+static bool reserve_first(PliWavelet *s)
+{
+    const bool limited = s->def.base.adapt && s->def.base.criterion.max_active != PLI_NONE;
+    return reserve_entries(s, s->pair_first[limited ? s->count : s->level[0].lattice->vertex_count]);
+}
+
+/// Without memory for a larger set it stays as small as it was.
+static void make_room(PliWavelet *s)
+{
+    const size_t entries = count_entries(s), all = s->pair_first[s->count];
+    if (entries <= s->entry_capacity || reserve_entries(s, entries + entries / 4 < all ? entries + entries / 4 : all))
+        return;
+    for (PliIndex a = 0; a < s->count; ++a) {
+        if (s->position[a] != PLI_NONE || s->state[a] == PLI_PASSIVE) continue;
+        s->fading -= s->state[a] == PLI_FADING_IN;
+        s->state[a] = PLI_PASSIVE;
+    }
+}
+
 PliStatus pli_wavelet_cut_create(PliWavelet *s)
 {
     const PliHost *host = &s->host;
-    const size_t n = s->count, pairs = s->pair_first[n];
-    s->mass_capacity = 2 * pairs;
+    const size_t n = s->count;
     if (nonlinear(s)) count_samples(s);
     s->state = PLI_NEW(host, n, uint8_t);
     s->driven = PLI_NEW(host, n, uint8_t);
@@ -47,11 +98,7 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     s->cut_mean = PLI_NEW(host, 3 * n, double);
     s->work = PLI_NEW(host, 6 * n, double);
     s->mass_first = PLI_NEW(host, n + 1, PliIndex);
-    s->mass_column = PLI_NEW(host, s->mass_capacity, PliIndex);
-    s->mass_value = PLI_NEW(host, s->mass_capacity, double);
     s->entry_first = PLI_NEW(host, n + 1, PliIndex);
-    s->entry_column = PLI_NEW(host, pairs, PliIndex);
-    s->entry = PLI_NEW(host, pairs, PliIndex);
     s->cut_order = PLI_NEW(host, n, PliIndex);
     s->w_first = PLI_NEW(host, (size_t)s->dof_count + 1, PliIndex);
     s->w_capacity = s->row_entries + n;
@@ -69,10 +116,10 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     s->sample_volume = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
     s->sample_stiffness = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
     bool good = s->state && s->driven && s->active && s->position && s->cut_mass && s->cut_load && s->cut_rest &&
-                s->cut_mean && s->work && s->mass_first && s->mass_column && s->mass_value && s->entry_first &&
-                s->entry_column && s->entry && s->cut_order && s->w_first && s->w_column && s->w_weight && s->touched &&
-                s->slave && s->slave_first && s->slave_column && s->slave_weight && s->sample_first && s->sample_dof &&
-                s->sample_grad && s->sample_volume && s->sample_stiffness;
+                s->cut_mean && s->work && s->mass_first && reserve_first(s) && s->entry_first && s->cut_order &&
+                s->w_first && s->w_column && s->w_weight && s->touched && s->slave && s->slave_first &&
+                s->slave_column && s->slave_weight && s->sample_first && s->sample_dof && s->sample_grad &&
+                s->sample_volume && s->sample_stiffness;
     for (int k = 0; k < s->level_count; ++k)
         good = (s->split[k] = PLI_NEW(host, s->level[k].lattice->cell_count, uint8_t)) && good;
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
@@ -81,7 +128,7 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
 void pli_wavelet_cut_destroy(PliWavelet *s)
 {
     const PliHost *host = &s->host;
-    const size_t n = s->count, pairs = s->pair_first ? s->pair_first[n] : 0;
+    const size_t n = s->count;
     PLI_FREE(host, s->state, n);
     PLI_FREE(host, s->driven, n);
     PLI_FREE(host, s->active, n);
@@ -92,11 +139,11 @@ void pli_wavelet_cut_destroy(PliWavelet *s)
     PLI_FREE(host, s->cut_mean, 3 * n);
     PLI_FREE(host, s->work, 6 * n);
     PLI_FREE(host, s->mass_first, n + 1);
-    PLI_FREE(host, s->mass_column, s->mass_capacity);
-    PLI_FREE(host, s->mass_value, s->mass_capacity);
+    PLI_FREE(host, s->mass_column, 2 * s->entry_capacity);
+    PLI_FREE(host, s->mass_value, 2 * s->entry_capacity);
     PLI_FREE(host, s->entry_first, n + 1);
-    PLI_FREE(host, s->entry_column, pairs);
-    PLI_FREE(host, s->entry, pairs);
+    PLI_FREE(host, s->entry_column, s->entry_capacity);
+    PLI_FREE(host, s->entry, s->entry_capacity);
     PLI_FREE(host, s->cut_order, n);
     PLI_FREE(host, s->w_first, (size_t)s->dof_count + 1);
     PLI_FREE(host, s->w_column, s->w_capacity);
@@ -233,6 +280,7 @@ static void choose_mass(PliWavelet *s)
 
 void pli_wavelet_refresh_cut(PliWavelet *s)
 {
+    make_room(s);
     s->active_count = 0;
     for (PliIndex i = 0; i < s->count; ++i) {
         s->position[i] = PLI_NONE;

@@ -35,6 +35,9 @@ static const PliAttribute rows[] = {
       .help = "Catmull-Clark, split and average (never singular), or trilinear" },
     { "elasticity", PLI_OPTION, .options = "quasiLinear linear nonlinear", PLI_FIELD(PliWaveletDef, law),
       .help = "linear about the shape turned with the body, linear about the rest shape, or the material law" },
+    { "tangent", PLI_OPTION, .options = "true rest", PLI_FIELD(PliWaveletDef, tangent),
+      .help = "nonlinear: steps are linearised with the true stiffness, or with that at rest, whose factor answers at "
+              "once" },
     { "transition", PLI_OPTION, .options = "offset plain", PLI_FIELD(PliWaveletDef, transition),
       .help = "how details switch: force and size fade, or at once" },
     { "fade", PLI_REAL, PLI_FIELD(PliWaveletDef, fade), .help = "s, length of a transition" },

@@ -8,19 +8,30 @@
 #include "base/vec.h"
 #include "kernel/elastic_state.h"
 
-PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish)
+PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, PliIndex watched)
 {
     k->host = *host;
     k->wish = wish;
+    k->may_stand_in = k->stands_in = watched > 0;
+    k->watch_capacity = watched;
+    if (watched && !(k->watched = PLI_NEW(host, watched, PliWatched))) return PLI_OUT_OF_MEMORY;
     k->tiles = pli_tiles_create(host);
     const PliStatus status = pli_rest_tethers_init(&k->tethers, host);
     return k->tiles ? status : PLI_OUT_OF_MEMORY;
+}
+
+void pli_rest_stiffness_reset(PliRestStiffness *k)
+{
+    k->stands_in = k->may_stand_in;
+    k->looks = 0;
+    k->watched_revision = 0;
 }
 
 void pli_rest_stiffness_free(PliRestStiffness *k)
 {
     pli_tiles_destroy(k->tiles);
     pli_rest_tethers_free(&k->tethers);
+    PLI_FREE(&k->host, k->watched, k->watch_capacity);
     PLI_FREE(&k->host, k->place, k->place_capacity);
 }
 
@@ -149,7 +160,10 @@ static void blocks(void *self, PliBlockFn *fn, void *user)
         }
 }
 
+static bool stands_in(void *self) { return ((const PliRestStiffness *)self)->stands_in; }
+
 const PliForceOps pli_rest_force_ops = {
+    .stands_in = stands_in,
     .recut = recut,
     .retune = retune,
     .add_force = add_force,
@@ -163,7 +177,7 @@ const PliForceOps pli_rest_force_ops = {
 
 static bool fits(const PliRestStiffness *k, PliLinearSolver wish)
 {
-    return wish == PLI_SOLVE_AUTO || (wish == PLI_SOLVE_LDL && k->linear);
+    return wish == PLI_SOLVE_AUTO || (wish == PLI_SOLVE_LDL && (k->linear || k->may_stand_in));
 }
 
 static bool takes(void *self, const PliStepMatrix *a, PliLinearSolver wish)
@@ -342,7 +356,62 @@ static PliPrepared prepare(void *self, const PliStepMatrix *a)
     }
     if (k->apart && !pli_rest_tethers_prepare(&k->tethers, k->tiles, a, place_of, tether_block, k))
         return PLI_PREPARED_FAILED;
-    return k->linear && !k->stale ? PLI_PREPARED_EXACT : PLI_PREPARED_NEAR;
+    return (k->linear || k->stands_in) && !k->stale ? PLI_PREPARED_EXACT : PLI_PREPARED_NEAR;
+}
+
+// A step with this stiffness instead of the true one swings, from step to step and with growing size, in directions in which the body is
+// stiffer by more than all that the matrix has there, mass and tethers included. So what swings is looked at, the second differences of three
+// steps, and what the true forces do along them. (By the change of forces itself, a body that merely bends would look as bad.)
+static const double MOST_STIFFER = 1.0, LESS_STIFFER = 0.7;
+
+/// What tethers of the last step add to the matrix along a motion.
+static double along_tethers(const PliStepMatrix *a, const double *p)
+{
+    double sum = 0.0;
+    for (PliIndex j = 0; j < a->tether_count; ++j) {
+        const double *q = a->tether_matrix + 6 * (size_t)j;
+        double u[3] = { 0.0, 0.0, 0.0 };
+        for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
+            v3_madd(u, a->tether_weight[e], p + 3 * (size_t)a->tether_column[e]);
+        sum += q[0] * u[0] * u[0] + q[1] * u[1] * u[1] + q[2] * u[2] * u[2] +
+               2.0 * (q[3] * u[1] * u[2] + q[4] * u[0] * u[2] + q[5] * u[0] * u[1]);
+    }
+    return sum;
+}
+
+static void watch(void *self, const PliStepMatrix *a, const double *f)
+{
+    PliRestStiffness *k = self;
+    if (!k->may_stand_in) return;
+    double *q = k->work, *z = q + 3 * (size_t)k->count, R[9];
+    find_rotation(k, a->x, R);
+    find_displacement(k, R, a->x, q);
+    product(k, q, z);
+    double truly = 0.0, own = 0.0, inertia = 0.0, least = 0.0;
+    for (size_t i = 0; i < k->count; ++i) {
+        PliWatched *w = &k->watched[i];
+        double rest[3];
+        m3_apply(rest, R, z + 3 * i);
+        for (size_t c = 0; c < 3; ++c) {
+            const double dx = a->x[3 * i + c] - w->x[c], df = f[3 * i + c] - w->f[c], dr = -rest[c] - w->rest[c];
+            const double swing = a->fixed[i] ? 0.0 : dx - w->dx[c];
+            truly -= swing * (df - w->df[c]), own -= swing * (dr - w->dr[c]);
+            q[3 * i + c] = swing;
+            w->x[c] = a->x[3 * i + c], w->f[c] = f[3 * i + c], w->rest[c] = -rest[c];
+            w->dx[c] = dx, w->df[c] = df, w->dr[c] = dr;
+        }
+    }
+    k->looks = k->watched_revision == k->revision ? k->looks + 1 : 1;
+    k->watched_revision = k->revision;
+    if (k->looks < 3) return;
+    for (size_t i = 0; i < k->count; ++i) least += a->mass[i] * v3_dot(k->rest + 3 * i, k->rest + 3 * i);
+    for (size_t i = 0; i < k->count; ++i)
+        for (PliIndex e = a->mass_first[i]; e < a->mass_first[i + 1]; ++e)
+            inertia += a->mass_value[e] * v3_dot(q + 3 * i, q + 3 * (size_t)a->mass_column[e]);
+    inertia += along_tethers(a, q);
+    const double g = -a->stiffness_factor, most = k->stands_in ? MOST_STIFFER : LESS_STIFFER;
+    if (inertia + g * own <= 1e-22 * least) return; // rounding
+    k->stands_in = g * (truly - own) <= most * (inertia + g * own);
 }
 
 static void spent(void *self, int iterations)
@@ -380,6 +449,7 @@ const PliLinearOps pli_rest_linear_ops = {
     .outgrown = outgrown,
     .prepare = prepare,
     .solve = solve,
+    .watch = watch,
     .spent = spent,
     .notices = true,
     .tethered = true,

@@ -10,6 +10,11 @@
 #include "solver/methods.h"
 #include "solver/tiles.h"
 
+/// A point when the last step began: place, true force and that of the stiffness at rest, and their changes in the step before.
+typedef struct PliWatched {
+    double x[3], f[3], rest[3], dx[3], df[3], dr[3];
+} PliWatched;
+
 /// Blocks and rows stay the scheme's; rows are those of the lower triangle over active positions.
 typedef struct PliRestStiffness {
     PliIndex count; ///< active positions
@@ -22,9 +27,15 @@ typedef struct PliRestStiffness {
     double *work;          ///< scratch, 6 doubles per active point
     uint64_t revision;     ///< grows with every change of the above
     bool linear;           ///< forces are -R K R^T (x - R rest); there are no elements
-    bool rotates;          ///< R is the rotation of the mean F; otherwise the identity
-    double damping;        ///< s
-    double rotation[9];    ///< R at the last linearize
+    bool may_stand_in;     ///< forces are others, and steps are linearised with this stiffness all the same ...
+    bool stands_in;        ///< ... while nothing swings in directions that are stiffer now
+    PliWatched *watched;   ///< per active point
+    size_t watch_capacity;
+    PliIndex looks; ///< since the cut changed, of which this is:
+    uint64_t watched_revision;
+    bool rotates;       ///< R is the rotation of the mean F; otherwise the identity
+    double damping;     ///< s
+    double rotation[9]; ///< R at the last linearize
 
     // the factor, kept while set, step, tethers and what is fixed stay the same
     PliHost host;
@@ -43,7 +54,9 @@ typedef struct PliRestStiffness {
 extern const PliForceOps pli_rest_force_ops;   ///< of a linear body
 extern const PliLinearOps pli_rest_linear_ops; ///< of any
 
-PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish);
+/// watched: most active points of a body whose forces are others, and which is linearised with this stiffness; 0: it is not.
+PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, PliIndex watched);
+void pli_rest_stiffness_reset(PliRestStiffness *k); ///< the body begins again
 void pli_rest_stiffness_free(PliRestStiffness *k);
 
 #endif

@@ -52,6 +52,7 @@ static void reset(void *self)
     for (PliIndex i = 0; i < s->count; ++i)
         s->state[i] = s->dof_level[i] == 0 && !(s->dropped && s->dropped[i]) ? PLI_ACTIVE : PLI_PASSIVE;
     pli_wavelet_adapt_reset(s);
+    pli_rest_stiffness_reset(&s->stiffness);
     pli_wavelet_refresh_cut(s);
 }
 
@@ -145,6 +146,10 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
     if (d->law != PLI_WAVELET_NONLINEAR && d->base.material.law != pli_body_default().material.law)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: a law acts with elasticity nonlinear only; the linear ones have none to choose");
+    if (d->law != PLI_WAVELET_NONLINEAR && d->tangent != PLI_WAVELET_TRUE)
+        return pli_refuse(
+            err, PLI_UNSUPPORTED,
+            "wavelet: a tangent at rest acts with elasticity nonlinear only; the linear ones have no other");
     if (!(d->sharp_angle >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: sharp_angle is %g degrees; it must not be negative",
                           d->sharp_angle);
@@ -168,9 +173,11 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
     s->def.mesh = s->def.surface = NULL;
     s->lame = pli_lame(&def->base.material);
     PliStatus status = pli_wavelet_build(s, def, err);
+    const bool rest = def->law == PLI_WAVELET_NONLINEAR && def->tangent == PLI_WAVELET_REST;
+    const PliIndex watched = rest ? s->count : 0;
     if (status == PLI_OK) status = pli_wavelet_make_pairs(s, err);
     if (status == PLI_OK && (pli_wavelet_cut_create(s) != PLI_OK || pli_wavelet_adapt_create(s) != PLI_OK ||
-                             pli_rest_stiffness_init(&s->stiffness, host, def->base.linear_solver) != PLI_OK))
+                             pli_rest_stiffness_init(&s->stiffness, host, def->base.linear_solver, watched) != PLI_OK))
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u functions", s->count);
     if (status != PLI_OK) {
         destroy(s, host);
@@ -188,6 +195,8 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .sample_cells = true,
         .force = def->law == PLI_WAVELET_NONLINEAR ? NULL : &pli_rest_force_ops,
         .force_self = &s->stiffness,
+        .tangent = rest ? &pli_rest_force_ops : NULL,
+        .tangent_self = &s->stiffness,
         .methods = &s->method,
         .method_count = 1,
         .point_entries = s->def.basis == PLI_WAVELET_TRILINEAR ? 24 : 96,
@@ -196,7 +205,6 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .slave_entry_capacity = s->slave_entry_capacity,
         .sample_capacity = s->sample_capacity,
         .sample_entry_capacity = s->sample_entry_capacity,
-        .mass_entry_capacity = s->mass_capacity,
         .mass = s->total_mass,
         .surface_points = s->surface,
         .surface_point_count = s->surface_count,

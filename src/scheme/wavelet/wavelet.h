@@ -19,7 +19,8 @@ typedef struct PliWaveletLevel {
     PliLattice *lattice;
     PliTransfer *rows; ///< vertices from those of the level before; NULL at level 0
     PliShapes *shapes;
-    PliBlockMatrix *even;              ///< of the normal equations of the even part, for analysis; NULL at level 0
+    PliBlockMatrix
+        *even; ///< of the normal equations of the even part, for analysis; NULL at level 0, and until somebody asks
     PliIndex dof_first;                ///< coefficient of control vertex 0
     PliIndex *child_first;             ///< per cell + 1: its cells in the next level
     PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
@@ -99,7 +100,7 @@ typedef struct PliWavelet {
     PliIndex *sample_first, *sample_dof;
     double *sample_grad, *sample_volume, *sample_stiffness;
     PliIndex sample_count, sample_capacity, slave_capacity;
-    size_t sample_entry_capacity, slave_entry_capacity, row_entries, mass_capacity;
+    size_t sample_entry_capacity, slave_entry_capacity, row_entries, entry_capacity;
     uint64_t revision;
     // W of everything, made when somebody asks
     PliIndex *w_first, *w_column;

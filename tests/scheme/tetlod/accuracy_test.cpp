@@ -72,6 +72,51 @@ TEST(TetLodAccuracy, KeepsMomentum)
     EXPECT_TRUE(pli_activeset_is_valid(static_cast<PliTetLod *>(pli_body_self(b.get()))->set, &err)) << err.text;
 }
 
+/// A cube between two plates, which touch whole faces: the estimate is that of the displacement, not of the stress at the edges. The
+/// oracle is the finest level by itself.
+TEST(TetLodAccuracy, FacesThatTouchAreMeasured)
+{
+    Levels l({ 2, 4, 10, 13 });
+    PliTetLodDef d = with_accuracy(l, 5.0);
+    d.base.mass_damping = 5.0;
+    d.base.spread = true;
+    PliFemDef f = pli_fem_default();
+    f.mesh = l.list[3];
+    f.base = d.base;
+    f.base.criterion = pli_criterion_default();
+    PliHost host = pli_host_default();
+    Body bodies[] = { Body(pli_tetlod_create(&host, &d, nullptr)), Body(pli_fem_create(&host, &f, nullptr)) };
+    State states[] = { State(bodies[0].get()), State(bodies[1].get()) };
+    PliTool plates[2][2] = {};
+    for (int b = 0; b < 2; ++b) {
+        for (PliTool &t : plates[b]) t.shape = PLI_TOOL_PLANE, t.friction = 0.5;
+        plates[b][0].other[1] = 1.0, plates[b][1].other[1] = -1.0;
+        plates[b][1].position[1] = 1.0, plates[b][1].velocity[1] = -0.25;
+        ASSERT_EQ(pli_body_set_tools(bodies[b].get(), plates[b], 2, nullptr), PLI_OK);
+    }
+    double worst = 0.0, largest = 0.0;
+    const PliIndex first = pli_body_dof_count(bodies[0].get()) - l.list[3]->point_count;
+    for (int i = 0; i < 70; ++i) {
+        for (int b = 0; b < 2; ++b) {
+            ASSERT_TRUE(pli_body_step(bodies[b].get(), &states[b].view, 0.01).finite);
+            plates[b][1].position[1] += 0.01 * plates[b][1].velocity[1];
+            if (i > 40) plates[b][1].velocity[1] = 0.0;
+        }
+        double sum = 0.0;
+        for (size_t k = 0; k < states[1].x.size(); ++k) {
+            const double off = states[0].x[3 * first + k] - states[1].x[k];
+            sum += off * off;
+            largest = std::max(largest, std::abs(states[1].x[k] - pli_body_rest(bodies[1].get())[k]));
+        }
+        worst = std::max(worst, std::sqrt(sum / l.list[3]->point_count));
+    }
+    const PliStats stats = pli_body_stats(bodies[0].get());
+    EXPECT_LT(stats.uniform_level, 4) << "the finest level was not needed";
+    EXPECT_LT(worst, 0.1 * largest) << "twice what was asked for, at any time";
+    EXPECT_LT(stats.error_estimate, 3.0 * worst / largest);
+    EXPECT_GT(stats.error_estimate, worst / largest / 4.0);
+}
+
 TEST(TetLodAccuracy, ContradictsABudget)
 {
     Levels l({ 2, 4 });

@@ -93,6 +93,67 @@ TEST(Wavelet, theFactorAtRestSolvesWhatConjugateGradientsSolve)
     }
 }
 
+// Forces are those of the law either way, so both come to the same rest; on the way there one solve a step is enough.
+TEST(Wavelet, theTangentAtRestComesToTheSameRestWithoutIterations)
+{
+    PliWaveletDef d = box(4, 2, 2, 0);
+    d.law = PLI_WAVELET_NONLINEAR;
+    d.base.material.law = PLI_NEOHOOKEAN;
+    d.base.mass_damping = 2.0;
+    d.base.gravity[2] = -1.5;
+    d.base.cg_tolerance = 1e-9;
+    Body truly(d);
+    d.tangent = PLI_WAVELET_REST;
+    Body rest(d);
+    truly.clamp(0), rest.clamp(0);
+    int ones = 0;
+    for (int k = 0; k < 400; ++k) {
+        ASSERT_TRUE(truly.step(0.05));
+        const PliStepInfo info = pli_body_step(rest.body, &rest.state, 0.05);
+        ASSERT_TRUE(info.finite);
+        ones += info.cg_iterations == 1;
+    }
+    double off = 0.0, sunk = 0.0;
+    for (size_t i = 0; i < rest.x.size(); ++i) {
+        off = std::max(off, std::fabs(rest.x[i] - truly.x[i]));
+        sunk = std::max(sunk, std::fabs(truly.x[i] - pli_body_rest(truly.body)[i]));
+    }
+    EXPECT_GT(ones, 390); // the few others saw forces change in another way than foretold
+    EXPECT_GT(sunk, 0.5); // of a length of 4: far from linear
+    EXPECT_LT(off, 1e-7 * sunk);
+}
+
+// Drawn out by a third a StVK block is more than twice as stiff as at rest: long steps that linearise with the stiffness at rest swing.
+TEST(Wavelet, theTangentAtRestIsGivenUpWhereTheBodySwings)
+{
+    PliWaveletDef d = box(2, 2, 2, 0);
+    d.law = PLI_WAVELET_NONLINEAR;
+    d.base.material.law = PLI_STVK;
+    d.base.mass_damping = 10.0;
+    d.base.gravity[2] = 60.0;
+    d.base.cg_tolerance = 1e-9;
+    Body truly(d);
+    d.tangent = PLI_WAVELET_REST;
+    Body rest(d);
+    truly.clamp(2), rest.clamp(2);
+    int others = 0;
+    for (int k = 0; k < 300; ++k) {
+        const double dt = k < 100 ? 0.05 : 2.0; // long enough that mass holds nothing back
+        ASSERT_TRUE(truly.step(dt));
+        const PliStepInfo info = pli_body_step(rest.body, &rest.state, dt);
+        ASSERT_TRUE(info.finite);
+        others += info.cg_iterations > 1;
+    }
+    double off = 0.0, sunk = 0.0;
+    for (size_t i = 0; i < rest.x.size(); ++i) {
+        off = std::max(off, std::fabs(rest.x[i] - truly.x[i]));
+        sunk = std::max(sunk, std::fabs(truly.x[i] - pli_body_rest(truly.body)[i]));
+    }
+    EXPECT_GT(others, 0);
+    EXPECT_GT(sunk, 0.6);
+    EXPECT_LT(off, 1e-7 * sunk);
+}
+
 TEST(Wavelet, clampedVerticesStayAndTheRestSinks)
 {
     PliWaveletDef d = box(4, 2, 2);

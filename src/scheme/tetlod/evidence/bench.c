@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "evidence/assets.h"
 #include "evidence/bench.h"
+#include "evidence/bench_scene.h"
 #include "scheme/tetlod/evidence/rig.h"
 #include "host/compare/scene.h"
 
@@ -18,36 +19,7 @@ static const double dt = 0.01;
 
 // ---- the shipped comparison ------------------------------------------------------------------------------------------------------
 
-static void run_poke(PliBench *b)
-{
-    PliError err = { PLI_OK, "" };
-    const PliHost host = pli_host_default();
-    char path[2048];
-    PliComparison *c = NULL;
-    PliContest *contest = NULL;
-    PliSceneDef scene = pli_scene_default();
-    PliCompareDef def = pli_compare_default();
-    if (pli_asset_path("compare/poked_liver.scn", path, sizeof path, &err) == PLI_OK)
-        contest = pli_contest_load(&host, path, &scene, &err);
-    if (contest && pli_contest_choose(contest, "tetlod", &err) == PLI_OK) c = pli_contest_compare(contest, &def, &err);
-    const PliOutcome *o = NULL;
-    for (int k = 0; c && k < c->count; ++k)
-        if (k != c->reference && c->outcome[k].verdict == PLI_FINISHED) o = &c->outcome[k];
-    if (o) {
-        pli_bench_report(b, "speedup", o->speedup, "");
-        pli_bench_report(b, "error", 100.0 * o->error_rms, "%");
-        pli_bench_report(b, "error_near_tool", 100.0 * o->error_near_tool, "%");
-        pli_bench_report(b, "force_error", 100.0 * o->force_error, "%");
-        pli_bench_report(b, "active_mean", o->dofs_mean, "");
-        pli_bench_report(b, "finest", c->outcome[c->reference].dofs_mean, "");
-        pli_bench_report(b, "adaptive", o->step_ms.mean, "ms/step");
-        pli_bench_report(b, "uniform", c->outcome[c->reference].step_ms.mean, "ms/step");
-    } else {
-        pli_bench_broken(b, "%s", err.text[0] ? err.text : "the adaptive body did not finish");
-    }
-    pli_comparison_destroy(c);
-    pli_contest_destroy(contest);
-}
+static void run_poke(PliBench *b) { pli_bench_scene(b, "poked_liver", "tetlod"); }
 
 // ---- the same, both implicit -------------------------------------------------------------------------------------------------------
 
@@ -58,18 +30,20 @@ static bool poke_implicitly(PliBench *b, const char *solver, const char *young, 
     static const char *const attribute[] = { "integrator", "linearSolver", "tolerance",
                                              "iterations", "multirate",    "youngModulus" },
                              *const body[] = { "Reference", "TetLod" };
-    enum { ATTRIBUTES = sizeof attribute / sizeof *attribute, BODIES = 2 };
+    enum { ATTRIBUTES = sizeof attribute / sizeof *attribute, BODIES = 2, SET = BODIES * ATTRIBUTES + 1 };
     const char *const value[ATTRIBUTES] = { "implicit", solver, "1e-4", "500", "0", young };
     char name[BODIES * ATTRIBUTES][48], path[2048];
-    PliOverride set[BODIES * ATTRIBUTES];
+    PliOverride set[SET];
     for (int k = 0; k < BODIES * ATTRIBUTES; ++k) {
         snprintf(name[k], sizeof name[k], "@%s/model.%s", body[k / ATTRIBUTES], attribute[k % ATTRIBUTES]);
         set[k] = (PliOverride){ name[k], value[k % ATTRIBUTES] };
     }
+    // the scene's 2 % keep the shape; a tool feels a body that is off by less
+    set[SET - 1] = (PliOverride){ "@TetLod/model.accuracy", "1.4" };
     PliError err = { PLI_OK, "" };
     const PliHost host = pli_host_default();
     PliSceneDef scene = pli_scene_default();
-    scene.overrides = set, scene.override_count = BODIES * ATTRIBUTES;
+    scene.overrides = set, scene.override_count = SET;
     PliCompareDef def = pli_compare_default();
     def.repeat = 1;
     PliContest *contest = NULL;

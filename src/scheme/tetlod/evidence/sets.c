@@ -17,6 +17,7 @@
 #include "evidence/verify.h"
 #include "mesher/gmsh.h"
 #include "mesher/make.h"
+#include "output/program.h"
 #include "output/progress.h"
 #include "scheme/tetlod/evidence/rig.h"
 #include "scheme/tetlod/tetlod.h"
@@ -93,14 +94,8 @@ static double highest(Oracle *o, uint64_t *random)
 
 static bool seal_levels(PliTetLodRig *g, PliError *err)
 {
-    const char *base = getenv("TMPDIR");
     char folder[1000];
-    if (pli_gmsh_find(err) != PLI_OK) return false;
-    if (snprintf(folder, sizeof folder, "%s/pliant_sets_XXXXXX", base && *base ? base : "/tmp") >= (int)sizeof folder ||
-        !mkdtemp(folder)) {
-        pli_refuse(err, PLI_BAD_ARGUMENT, "no temporary folder can be made");
-        return false;
-    }
+    if (pli_gmsh_find(err) != PLI_OK || pli_scratch_folder("sets", folder, sizeof folder, err) != PLI_OK) return false;
     g->host = pli_host_default();
     PliMesh *read = pli_asset_mesh(&g->host, "frames/seal.obj", err);
     PliSurfaceFacts facts;

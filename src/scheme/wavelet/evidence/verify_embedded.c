@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "evidence/verify.h"
+#include "mesher/fitted.h"
+#include "mesher/surface.h"
 #include "scheme/wavelet/evidence/rig.h"
 #include "scheme/wavelet/wavelet.h"
 
@@ -243,6 +245,37 @@ static void own_lattice(PliVerifyResult *r)
     pli_lattice_destroy(box);
 }
 
+/// Lattices whose boundary is the ball: vertices on it, or the smooth limit of the vertices.
+static void fitted(PliVerifyResult *r)
+{
+    const PliHost host = pli_host_default();
+    PliMesh *surface = ball_mesh(&host, 40, 1.0), *clean = NULL;
+    PliSurfaceFacts surface_facts;
+    PliError err = { 0 };
+    Ball b[2] = { { NAN, NAN, NAN }, { NAN, NAN, NAN } };
+    PliFittedFacts facts[2] = { 0 };
+    if (surface) clean = pli_surface_clean(&host, surface, &surface_facts, &err);
+    for (int smooth = 0; smooth < 2 && clean; ++smooth) {
+        PliMesh *cells = pli_fitted_hexes(&host, clean, &(PliFittedDef){ ACROSS, smooth == 1 }, &facts[smooth], &err);
+        PliWaveletDef d = ball_def(NULL, smooth ? PLI_WAVELET_CC : PLI_WAVELET_TRILINEAR, 0);
+        d.mesh = cells, d.sharp_angle = 180.0;
+        if (cells) (void)measure_ball(&d, &b[smooth], r);
+        pli_mesh_destroy(cells);
+    }
+    pli_mesh_destroy(surface);
+    pli_mesh_destroy(clean);
+    const double off[2] = { pli_max(fabs(b[0].frequency - 1.0), fabs(b[0].squeeze - 1.0)),
+                            pli_max(fabs(b[1].frequency - 1.0), fabs(b[1].squeeze - 1.0)) };
+    const bool good = facts[0].least > 0.5 && facts[1].least > 0.5 && fabs(b[1].mass - 1.0) < 0.01 && off[0] < 0.04;
+    if (clean) pli_verify_at_most(r, 1.0, good ? 100.0 * off[1] : NAN);
+    pli_verify_note(r,
+                    "%% of the analytic ball in a fitted smooth lattice of %u cells: mass %.2f, first frequency %.2f, "
+                    "squeeze %.2f; fitted trilinear: %.1f, %.1f, %.1f",
+                    facts[1].cells, 100.0 * (b[1].mass - 1.0), 100.0 * (b[1].frequency - 1.0),
+                    100.0 * (b[1].squeeze - 1.0), 100.0 * (b[0].mass - 1.0), 100.0 * (b[0].frequency - 1.0),
+                    100.0 * (b[0].squeeze - 1.0));
+}
+
 const PliVerifyCase pli_verify_wavelet_embedded_cases[] = {
     { "wavelet", "ball_mass", ball_mass },
     { "wavelet", "ball_frequency", ball_frequency },
@@ -250,5 +283,6 @@ const PliVerifyCase pli_verify_wavelet_embedded_cases[] = {
     { "wavelet", "ball_squeeze", ball_squeeze },
     { "wavelet", "ball_squeeze_spread", ball_squeeze_spread },
     { "wavelet", "ball_own_lattice", own_lattice },
+    { "wavelet", "ball_fitted", fitted },
     { 0 },
 };

@@ -1,0 +1,159 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Shadows: bodies that live through the same as another one, so that the difference tells how far the coarser of them is off.
+#include <math.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "body/body.h"
+
+static PliState state_of(PliShadow *s) { return (PliState){ .x = s->x, .v = s->v }; }
+
+PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, PliError *err)
+{
+    const PliSchemeStatic *st = &b->statics;
+    if (b->shadow_count == PLI_SHADOW_MAX || first + shadow->statics.dof_count > st->dof_count) {
+        pli_body_destroy(shadow);
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "a body has up to %d shadows, each with some of its coefficients",
+                          PLI_SHADOW_MAX);
+    }
+    PliShadow *s = &b->shadow[b->shadow_count++];
+    const size_t n = 3 * (size_t)shadow->statics.dof_count;
+    *s = (PliShadow){ .body = shadow, .first = first };
+    s->x = PLI_NEW(&b->host, n, double);
+    s->v = PLI_NEW(&b->host, n, double);
+    s->fixed = PLI_NEW(&b->host, shadow->statics.dof_count, PliIndex);
+    if (!s->x || !s->v || !s->fixed) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a shadow");
+    b->bytes += shadow->bytes + 2 * n * sizeof(double);
+    const PliState at = state_of(s);
+    pli_body_reset(shadow, &at);
+    if (!b->skin) return PLI_OK;
+    return pli_body_shadows_wear(b, st->surface_points, st->surface_point_count, st->surface_tris,
+                                 st->surface_tri_count, err);
+}
+
+void pli_body_shadows_free(PliBody *b)
+{
+    for (int k = 0; k < b->shadow_count; ++k) {
+        PliShadow *s = &b->shadow[k];
+        const size_t n = s->body->statics.dof_count;
+        PLI_FREE(&b->host, s->x, 3 * n);
+        PLI_FREE(&b->host, s->v, 3 * n);
+        PLI_FREE(&b->host, s->fixed, n);
+        pli_body_destroy(s->body);
+    }
+    PLI_FREE(&b->host, b->shadow_points, 6 * (size_t)b->shadow_point_count);
+}
+
+// ---- what the body is told, they are told, too ------------------------------------------------------------------------------
+
+PliStatus pli_body_shadows_wear(PliBody *b, const double *points, PliIndex point_count, const PliIndex *tris,
+                                PliIndex tri_count, PliError *err)
+{
+    if (b->shadow_count == 0) return PLI_OK;
+    PLI_FREE(&b->host, b->shadow_points, 6 * (size_t)b->shadow_point_count);
+    b->shadow_point_count = point_count;
+    b->shadow_points = PLI_NEW(&b->host, 6 * (size_t)point_count, double);
+    if (!b->shadow_points) {
+        b->shadow_point_count = 0;
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
+    }
+    PliStatus status = PLI_OK;
+    for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k)
+        status = pli_body_attach_skin(b->shadow[k].body, points, point_count, tris, tri_count, err);
+    return status;
+}
+
+PliStatus pli_body_shadows_meet(PliBody *b, PliError *err)
+{
+    PliStatus status = PLI_OK;
+    for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k) {
+        PliShadow *s = &b->shadow[k];
+        if (b->tool_count) memcpy(s->tools, b->tools, (size_t)b->tool_count * sizeof *b->tools);
+        status = pli_body_set_tools(s->body, s->tools, b->tool_count, err);
+    }
+    return status;
+}
+
+PliStatus pli_body_shadows_fix(PliBody *b, PliError *err)
+{
+    PliStatus status = PLI_OK;
+    for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k) {
+        PliShadow *s = &b->shadow[k];
+        const PliIndex n = s->body->statics.dof_count;
+        PliIndex count = 0;
+        for (PliIndex i = 0; i < n; ++i)
+            if (b->is_fixed[s->first + i]) s->fixed[count++] = i;
+        status = pli_body_set_fixed(s->body, s->fixed, count, err);
+    }
+    return status;
+}
+
+PliStatus pli_body_shadows_retune(PliBody *b, PliError *err)
+{
+    PliStatus status = PLI_OK;
+    for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k) {
+        PliBodyDef def = b->def;
+        def.criterion = b->shadow[k].body->def.criterion;
+        def.adapt = b->shadow[k].body->def.adapt;
+        status = pli_body_retune(b->shadow[k].body, &def, err);
+    }
+    return status;
+}
+
+void pli_body_shadows_reset(PliBody *b)
+{
+    for (int k = 0; k < b->shadow_count; ++k) {
+        const PliState at = state_of(&b->shadow[k]);
+        pli_body_reset(b->shadow[k].body, &at);
+    }
+}
+
+// ---- for schemes --------------------------------------------------------------------------------------------------------------
+
+void pli_body_shadow_state(PliBody *b, int k, double **x, double **v) { *x = b->shadow[k].x, *v = b->shadow[k].v; }
+
+/// Only tools, gravity and what is fixed reach a shadow.
+static bool is_alone(const PliBody *b)
+{
+    const PliState *s = b->state;
+    if (!s || s->external || s->points || b->held_points || b->was_under) return false;
+    if (s->f_ext)
+        for (size_t i = 0; i < 3 * (size_t)b->statics.dof_count; ++i)
+            if (s->f_ext[i] != 0.0) return false;
+    return true;
+}
+
+bool pli_body_step_shadow(PliBody *b, int k, double dt)
+{
+    PliShadow *s = &b->shadow[k];
+    if (!is_alone(b)) return false;
+    memcpy(s->body->def.gravity, b->def.gravity, sizeof b->def.gravity);
+    pli_body_set_gravity(s->body, b->def.gravity);
+    if (b->tool_count) memcpy(s->tools, b->tools, (size_t)b->tool_count * sizeof *b->tools);
+    for (PliIndex i = 0; i < s->body->fixed_count; ++i) {
+        const size_t own = s->body->fixed_dof[i], dof = s->first + own;
+        v3_copy(s->x + 3 * own, b->fixed_x + 3 * dof);
+        v3_copy(s->v + 3 * own, b->fixed_v + 3 * dof);
+    }
+    const PliState at = state_of(s);
+    return pli_body_step(s->body, &at, dt).finite;
+}
+
+double pli_body_shadow_distance(PliBody *b, int k, const double *x)
+{
+    const PliSkin *skin = b->skin;
+    PliShadow *s = &b->shadow[k];
+    if (!skin || !b->shadow_points) return 0.0;
+    const PliIndex n = skin->point_count;
+    double *own = b->shadow_points, *other = own + 3 * (size_t)n, sum = 0.0, area = 0.0;
+    pli_body_skin_positions(b, x, own);
+    pli_body_skin_positions(s->body, s->x, other);
+    for (PliIndex i = 0; i < n; ++i) {
+        double d[3];
+        v3_sub(d, own + 3 * (size_t)i, other + 3 * (size_t)i);
+        v3_madd(d, -1.0, skin->offset + 3 * (size_t)i); // what fades is shown, but is not there
+        sum += skin->area[i] * v3_dot(d, d);
+        area += skin->area[i];
+    }
+    return area > 0.0 ? sqrt(sum / area) : 0.0;
+}

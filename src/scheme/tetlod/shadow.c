@@ -1,0 +1,242 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// How far off a resolution is, measured: uniform bodies of coarser levels run along as shadows, under the same load. Errors of level l
+// go like h_l^p, so that the distance of two levels tells the error of both, and the distances of three tell p (Richardson
+// 1911). It does not matter where the error comes from: stiff elements, a clamp, a face that touches, a phase that lags.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "scheme/tetlod/tetlod.h"
+
+/// Work of the first shadow over that of the body, at most.
+static const double SHARE = 0.15;
+/// s, without a change of plan, after which they rest, and s in which new ones find their own shape.
+static const double LONG = 0.6, SETTLE = 0.1;
+/// Growth of what strains say that wakes them.
+static const double GROWTH = 1.5;
+/// Order of the error of displacements where only one shadow tells, and what is believed of two.
+static const double ORDER = 1.5, LEAST_ORDER = 1.0, MOST_ORDER = 2.2;
+/// s, in which the error is averaged where it may ask for more, and where it may allow less.
+static const double RECENT = 0.25, WHOLE = 10.0;
+
+// ---- making them -------------------------------------------------------------------------------------------------------------
+
+static PliStatus add(PliTetLod *t, PliBody *body, const PliHost *host, const PliBodyDef *def, int l, PliError *err)
+{
+    const PliLevels *h = t->h;
+    PliFemDef fem = pli_fem_default();
+    fem.base = *def;
+    fem.base.criterion = pli_criterion_default();
+    fem.base.adapt = false;
+    const PliIndex first = h->point_first[l], tets = h->tet_first[l + 1] - h->tet_first[l];
+    PliIndex *corner = PLI_NEW(host, 4 * (size_t)tets, PliIndex);
+    if (!corner) return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for a shadow");
+    for (size_t i = 0; i < 4 * (size_t)tets; ++i) corner[i] = h->tets[4 * (size_t)h->tet_first[l] + i] - first;
+    const PliMesh mesh = { .host = *host,
+                           .x = h->x + 3 * (size_t)first,
+                           .point_count = h->point_first[l + 1] - first,
+                           .tets = corner,
+                           .tet_count = tets };
+    fem.mesh = &mesh;
+    PliBody *shadow = pli_fem_create(host, &fem, err);
+    PLI_FREE(host, corner, 4 * (size_t)tets);
+    return shadow ? pli_body_add_shadow(body, shadow, first, err) : PLI_OUT_OF_MEMORY;
+}
+
+PliStatus pli_tetlod_add_shadows(PliTetLod *t, PliBody *body, const PliHost *host, const PliBodyDef *def, PliError *err)
+{
+    PliStatus status = PLI_OK;
+    for (int l = 0; l + 1 < t->h->level_count && status == PLI_OK; ++l) status = add(t, body, host, def, l, err);
+    t->has_shadows = status == PLI_OK && t->h->level_count > 1;
+    return status;
+}
+
+void pli_tetlod_shadows_reset(PliTetLod *t)
+{
+    t->shadow[0] = t->shadow[1] = -1;
+    t->shadow_lost = false;
+    t->order = ORDER;
+    t->shadow_begin = t->strain_error = t->strain_error_seen = 0.0;
+    t->use_shadows = false;
+    t->recent = t->whole = t->recent_time = t->whole_time = t->apart[0] = t->apart[1] = 0.0;
+}
+
+// ---- states ---------------------------------------------------------------------------------------------------------------------
+
+static double power_size(const PliTetLod *t, double size) { return pow(size, t->order); }
+
+/// Values of one level into the others up to `to`, through the tetrahedra that contain their nodes. [all nodes, 3]
+static void carry(const PliLevels *h, int from, int to, double *a)
+{
+    const bool finer = to > from;
+    for (int l = from; l != to;) {
+        l += finer ? 1 : -1;
+        for (PliIndex p = h->point_first[l]; p < h->point_first[l + 1]; ++p) {
+            const PliIndex *source;
+            const double *weight;
+            const PliIndex n = pli_levels_sources(h, p, finer, &source, &weight);
+            double sum[3] = { 0.0, 0.0, 0.0 };
+            for (PliIndex k = 0; k < n; ++k) v3_madd(sum, weight[k], a + 3 * (size_t)source[k]);
+            v3_copy(a + 3 * (size_t)p, sum);
+        }
+    }
+}
+
+void pli_tetlod_expect(PliTetLod *t, PliBody *body, double *x, double *v, int level)
+{
+    const PliLevels *h = t->h;
+    const double now = t->present_size, *values[2];
+    const int s = t->shadow[0];
+    const PliIndex first = h->point_first[level], last = h->point_first[level + 1];
+    for (int k = 0; k < 2; ++k) {
+        pli_activeset_follow_begin(t->set);
+        for (PliIndex p = first; p < last; ++p) (void)pli_activeset_follow(t->set, p, k ? v : x);
+    }
+    if (s < 0 || t->shadow_lost) return;
+    const double least = power_size(t, now), apart = power_size(t, pli_tetlod_level_size(h, s)) - least;
+    // between the two, or beyond the finer one
+    const double share = fmax(-0.5, fmin(1.0, (power_size(t, pli_tetlod_level_size(h, level)) - least) / apart));
+    double *own[2];
+    pli_body_shadow_state(body, s, &own[0], &own[1]);
+    values[0] = x, values[1] = v;
+    for (int k = 0; k < 2; ++k) {
+        double *all = t->change, *to = k ? v : x;
+        memcpy(all + 3 * (size_t)h->point_first[s], own[k],
+               3 * (size_t)(h->point_first[s + 1] - h->point_first[s]) * sizeof *all);
+        carry(h, s, level, all);
+        for (PliIndex p = first; p < last; ++p)
+            for (int c = 0; c < 3; ++c) {
+                const size_t i = 3 * (size_t)p + (size_t)c;
+                to[i] = values[k][i] + share * (all[i] - values[k][i]);
+            }
+    }
+}
+
+/// Shadow of a level: from where the body and the present shadow are.
+static void begin(PliTetLod *t, PliBody *body, double *x, double *v, int level)
+{
+    const PliLevels *h = t->h;
+    const PliIndex first = h->point_first[level], count = h->point_first[level + 1] - first;
+    double *own[2];
+    memcpy(t->old_x + 3 * (size_t)first, x + 3 * (size_t)first, 3 * (size_t)count * sizeof *x);
+    memcpy(t->old_v + 3 * (size_t)first, v + 3 * (size_t)first, 3 * (size_t)count * sizeof *v);
+    pli_tetlod_expect(t, body, x, v, level);
+    pli_body_shadow_state(body, level, &own[0], &own[1]);
+    memcpy(own[0], x + 3 * (size_t)first, 3 * (size_t)count * sizeof *x);
+    memcpy(own[1], v + 3 * (size_t)first, 3 * (size_t)count * sizeof *v);
+    memcpy(x + 3 * (size_t)first, t->old_x + 3 * (size_t)first, 3 * (size_t)count * sizeof *x);
+    memcpy(v + 3 * (size_t)first, t->old_v + 3 * (size_t)first, 3 * (size_t)count * sizeof *v);
+}
+
+/// The finest level of at most so much work, below `below`; -1: none.
+static int cheap_level(const PliTetLod *t, const PliBodyDef *def, double most, int below)
+{
+    for (int l = below - 1; l >= 0; --l) {
+        double density, rate;
+        pli_tetlod_level_work(t, def, l, &density, &rate);
+        if (density * rate <= most) return l;
+    }
+    return -1;
+}
+
+/// Which levels are shadows from now on.
+static void choose(PliTetLod *t, PliBody *body, double *x, double *v)
+{
+    const PliBodyDef *def = pli_body_def(body);
+    double density, rate;
+    pli_tetlod_level_work(t, def, t->plan.level, &density, &rate);
+    const double work = density * rate;
+    int wanted[2];
+    wanted[0] = cheap_level(t, def, SHARE * work, t->plan.level);
+    if (wanted[0] < 0 && t->plan.level > 0) wanted[0] = 0;
+    wanted[1] = wanted[0] > 0 ? cheap_level(t, def, 0.25 * SHARE * work, wanted[0]) : -1;
+    if (wanted[0] > 0 && wanted[1] < 0) wanted[1] = 0;
+    // the second first: it starts from where the first is
+    for (int k = 1; k >= 0; --k)
+        if (wanted[k] >= 0 && wanted[k] != t->shadow[0] && wanted[k] != t->shadow[1]) begin(t, body, x, v, wanted[k]);
+    if (wanted[0] != t->shadow[0] || wanted[1] != t->shadow[1]) t->apart[0] = t->apart[1] = 0.0;
+    t->shadow[0] = wanted[0], t->shadow[1] = wanted[1];
+}
+
+/// They run while the plan is new, and when what strains say has grown since.
+static bool are_needed(PliTetLod *t)
+{
+    if (!t->use_shadows || !t->plan.uniform) return false;
+    if (t->time < t->last_change + LONG || t->time < t->shadow_begin + LONG) return true;
+    if (t->shadow[0] < 0) return t->strain_error > GROWTH * t->strain_error_seen;
+    return t->strain_error > t->strain_error_seen; // still growing
+}
+
+void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
+{
+    if (!t->has_shadows || t->shadow_lost) return;
+    if (!are_needed(t)) {
+        t->shadow[0] = t->shadow[1] = -1;
+        return;
+    }
+    if (t->shadow[0] < 0) t->shadow_begin = t->time;
+    if (t->plan.level != t->shadow_plan || t->shadow[0] < 0) {
+        choose(t, body, x, v);
+        t->shadow_plan = t->plan.level;
+    }
+    for (int k = 0; k < 2; ++k)
+        if (t->shadow[k] >= 0 && !pli_body_step_shadow(body, t->shadow[k], dt)) t->shadow_lost = true;
+}
+
+// ---- what they tell -----------------------------------------------------------------------------------------------------------
+
+/// p of (b^p - a^p) / (c^p - a^p) = ratio, sizes a < c < b.
+static double order_of(double a, double c, double b, double ratio)
+{
+    double low = LEAST_ORDER, high = MOST_ORDER;
+    for (int i = 0; i < 20; ++i) {
+        const double p = 0.5 * (low + high);
+        const double r = (pow(b, p) - pow(a, p)) / (pow(c, p) - pow(a, p));
+        if (r < ratio)
+            low = p;
+        else
+            high = p;
+    }
+    return 0.5 * (low + high);
+}
+
+static void average(double *sum, double *time, double value, double gap, double memory)
+{
+    const double keep = exp(-gap / memory);
+    *sum = keep * *sum + gap * value;
+    *time = keep * *time + gap;
+}
+
+bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, double gap)
+{
+    if (!t->has_shadows || t->shadow_lost || !t->use_shadows) return false;
+    const bool young =
+        t->shadow_begin > 1.5 * gap && t->time < t->shadow_begin + SETTLE; // of a start at rest all are old
+    if (t->shadow[0] < 0 || young) return t->recent_time > 0.0;
+    t->strain_error_seen = fmax(t->strain_error_seen, t->strain_error);
+    const double now = t->present_size, first = pli_tetlod_level_size(t->h, t->shadow[0]);
+    double d[2] = { 0.0, 0.0 };
+    for (int k = 0; k < 2; ++k) {
+        if (t->shadow[k] < 0) continue;
+        d[k] = pli_body_shadow_distance(body, t->shadow[k], x);
+        t->apart[k] = exp(-gap / RECENT) * t->apart[k] + gap * d[k] * d[k];
+    }
+    t->order = ORDER;
+    if (t->shadow[1] >= 0 && t->apart[0] > 0.0)
+        t->order = order_of(now, first, pli_tetlod_level_size(t->h, t->shadow[1]), sqrt(t->apart[1] / t->apart[0]));
+    const double c = d[0] / (power_size(t, first) - power_size(t, now));
+    // errors of orders that were believed at other times: put as what the present size would be off
+    const double e = c * power_size(t, now);
+    average(&t->recent, &t->recent_time, e * e / (now * now * now * now), gap, RECENT);
+    average(&t->whole, &t->whole_time, e * e / (now * now * now * now), gap, WHOLE);
+    return true;
+}
+
+double pli_tetlod_error_of(const PliTetLod *t, double size, double finest, bool whole)
+{
+    const double now = t->present_size;
+    const double square = whole ? t->whole / t->whole_time : t->recent / t->recent_time;
+    const double at_now = sqrt(square) * now * now; // m, of the present size
+    return at_now * (power_size(t, size) - power_size(t, finest)) / power_size(t, now);
+}

@@ -1,0 +1,86 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Shadows live through what their body does.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "support/bodies.h"
+
+extern "C" {
+#include "body/body.h"
+}
+
+using namespace pli_test;
+
+namespace
+{
+
+Body cube(PliIndex cells)
+{
+    const PliHost host = pli_host_default();
+    const Mesh mesh = box(cells, cells, cells);
+    PliFemDef d = pli_fem_default();
+    d.mesh = mesh.get();
+    d.base.mass_damping = 2.0;
+    d.base.gravity[1] = 0.0;
+    return Body(pli_fem_create(&host, &d, nullptr));
+}
+
+/// Steps of a body and of its shadow, as a scheme makes them inside adapt. @return false: the shadow could not follow
+bool step(PliBody *b, State &s, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        b->state = &s.view;
+        std::copy(s.x.begin(), s.x.end(), b->fixed_x);
+        std::copy(s.v.begin(), s.v.end(), b->fixed_v);
+        const bool followed = pli_body_step_shadow(b, 0, 0.01);
+        b->state = nullptr;
+        if (!followed) return false;
+        EXPECT_TRUE(pli_body_step(b, &s.view, 0.01).finite);
+    }
+    return true;
+}
+
+} // namespace
+
+/// One of the same mesh is the body itself, whatever happens to both; a coarser one is not.
+TEST(Shadow, LivesThroughTheSame)
+{
+    for (const PliIndex cells : { PliIndex(4), PliIndex(2) }) {
+        Body b = cube(4);
+        State s(b.get());
+        ASSERT_EQ(pli_body_add_shadow(b.get(), cube(cells).release(), 0, nullptr), PLI_OK);
+        const PliIndex held[] = { 0, 1, 2 };
+        PliTool press = {};
+        press.shape = PLI_TOOL_PLANE, press.position[1] = 1.01, press.other[1] = -1.0, press.velocity[1] = -0.4;
+        ASSERT_EQ(pli_body_set_fixed(b.get(), held, 3, nullptr), PLI_OK);
+        ASSERT_EQ(pli_body_set_tools(b.get(), &press, 1, nullptr), PLI_OK);
+        for (int i = 0; i < 30; ++i) {
+            ASSERT_TRUE(step(b.get(), s, 1));
+            press.position[1] += 0.01 * press.velocity[1];
+        }
+        EXPECT_GT(std::abs(press.force[1]), 0.0) << "the press touches";
+        const double apart = pli_body_shadow_distance(b.get(), 0, s.x.data());
+        if (cells == 4)
+            EXPECT_EQ(apart, 0.0);
+        else
+            EXPECT_GT(apart, 1e-4);
+        pli_body_reset(b.get(), &s.view);
+        EXPECT_LT(pli_body_shadow_distance(b.get(), 0, s.x.data()), 1e-15) << "a reset is for both";
+    }
+}
+
+/// A force of the host acts on coefficients the shadow does not have: it says so instead of telling nonsense.
+TEST(Shadow, SaysWhenItCannotFollow)
+{
+    Body b = cube(4);
+    State s(b.get());
+    ASSERT_EQ(pli_body_add_shadow(b.get(), cube(2).release(), 0, nullptr), PLI_OK);
+    std::vector<double> force(s.x.size(), 0.0);
+    s.view.f_ext = force.data();
+    EXPECT_TRUE(step(b.get(), s, 1)) << "no force at all";
+    force[4] = 1e-3;
+    EXPECT_FALSE(step(b.get(), s, 1));
+}
