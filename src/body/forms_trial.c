@@ -116,7 +116,12 @@ static void go_back(PliBody *b, const PliState *s)
 }
 
 /// Forces of the host act on coefficients of the fallback: there they are at home.
-static bool host_acts(const PliForms *f, const PliState *s) { return f->stay || s->points || s->external || s->f_ext; }
+static bool host_acts(const PliForms *f, const PliState *s)
+{
+    bool pushed = false; // hosts lend zeros, too
+    for (size_t i = 0; s->f_ext && !pushed && i < 3 * (size_t)f->shift; ++i) pushed = s->f_ext[i] != 0.0;
+    return f->stay || s->points || s->external || pushed;
+}
 
 bool pli_forms_decide(PliBody *b, const PliState *s)
 {

@@ -133,10 +133,7 @@ static bool warn_of_errors(const PliComparison *c)
 /// An adaptive body that was of one level most of the time says so: its figures are those of a uniform one.
 static void say_one_level(const PliOutcome *o)
 {
-    if (o->form[0]) {
-        printf("%s %s\n", o->name, o->form);
-        return;
-    }
+    if (o->form[0]) printf("%s, at the end, %s\n", o->name, o->form);
     PliIndex of_level[8] = { 0 }, alone = 0;
     for (PliIndex step = 0; step < o->steps; ++step) {
         const double *count = o->per_level + 8 * (size_t)step;

@@ -237,6 +237,9 @@ TEST(Forms, AHostThatWorksOnCoefficientsGetsTheFallback)
     std::vector<double> force(s.x.size(), 0.0);
     s.view.f_ext = force.data();
     ASSERT_TRUE(pli_body_step(b, &s.view, dt).finite);
+    ASSERT_EQ(pli_body_stats(b).form, 2) << "no force is none";
+    force[0] = 1;
+    ASSERT_TRUE(pli_body_step(b, &s.view, dt).finite);
     EXPECT_EQ(pli_body_stats(b).form, 1);
     EXPECT_EQ(pli_body_stats(b).form_reason, PLI_FORM_HOST);
     const PliRows w = pli_body_transfer(b);

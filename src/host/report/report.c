@@ -179,7 +179,7 @@ static void put_verdicts(PliText *t, const PliComparison *c)
         pli_text_put(t, "<li>");
         pli_text_escape(t, text);
         if (c->outcome[k].form[0]) {
-            pli_text_put(t, " It ");
+            pli_text_put(t, " At the end it ");
             pli_text_escape(t, c->outcome[k].form);
             pli_text_put(t, ".");
         }
