@@ -172,6 +172,17 @@ TEST_F(New, WritesScenesThatRun)
             }
         for (size_t at = 0; (at = text.find("name=\"model\"", at)) != std::string::npos; ++at) ++bodies;
         for (size_t at = 0; (at = text.find("<include ", at)) != std::string::npos; ++at) ++includes;
+        // all that adapts keeps an accuracy, by itself or on the levels
+        for (int k = 0; k < pli_scheme_count(); ++k) {
+            const PliSchemeInfo *scheme = pli_scheme_at(k);
+            if (!scheme->mesh.file || !scheme->adaptive) continue;
+            const size_t at = text.find(std::string("<") + scheme->component + " ");
+            const std::string model = text.substr(at, text.find("/>", at) - at);
+            EXPECT_NE(model.find(" accuracy=\"3\""), std::string::npos) << model;
+            EXPECT_EQ(model.find(" fallbackFilenames=\"level_0.msh level_1.msh\"") == std::string::npos,
+                      scheme->accurate)
+                << model;
+        }
         EXPECT_EQ(bodies, includes);
         EXPECT_GE(bodies, 7u);
         EXPECT_EQ(text.find("FixedProjectiveConstraint indices"), std::string::npos);

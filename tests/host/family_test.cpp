@@ -126,6 +126,17 @@ TEST(Family, AComparisonSaysWhoWinsByHowMuch)
     EXPECT_STREQ(text, "");
 }
 
+TEST(Family, WhereNoUniformBodyIsAsCloseNobodyWins)
+{
+    Box reference = glider("reference", 0.0, 2.0), coarse = glider("coarse", 0.1, 0.2), own = glider("own", 0.01, 0.5);
+    own.parameters = "threshold=1";
+    Comparison c = compare({ &reference, &coarse, &own }, 20, nullptr, 2);
+    ASSERT_TRUE(c);
+    char text[600];
+    pli_family_summary(c.get(), text, sizeof text);
+    EXPECT_EQ(std::string(text).find("Not decided: none of 1 uniform bodies is as close as own"), 0u) << text;
+}
+
 TEST(Family, WithoutUniformBodiesNothingIsSaid)
 {
     Box reference = glider("reference", 0.0, 0.0), other = glider("other", 0.1, 0.0);

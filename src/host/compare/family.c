@@ -153,6 +153,10 @@ void pli_family_summary(const PliComparison *c, char *text, size_t size)
     if (best && best->rival.gain >= level_band)
         snprintf(text, size, "%s pays: %s%.3g times cheaper than the best of %d uniform bodies at equal error.",
                  best->name, best->rival.cost_bound ? "at least " : "", best->rival.gain, uniform);
+    else if (best && best->rival.cost_bound)
+        snprintf(text, size,
+                 "Not decided: none of %d uniform bodies is as close as %s; the reference costs %.3g times as much.",
+                 uniform, best->name, best->speedup);
     else
         snprintf(text, size,
                  "A uniform body wins: at equal error none is cheaper than the best of %d uniform bodies%s%s.", uniform,

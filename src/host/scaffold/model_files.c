@@ -64,14 +64,29 @@ static int default_of(const PliSchemeInfo *scheme, const char *name)
     return value;
 }
 
+/// The finest levels, `most` of them.
+static void write_levels(PliText *t, const PliModelFiles *files, int most)
+{
+    const int count = files->levels < most ? files->levels : most;
+    for (int l = files->levels - count; l < files->levels; ++l)
+        pli_text_print(t, "%slevel_%d.msh", l > files->levels - count ? " " : "", l);
+}
+
+void pli_wish_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files, const PliWish *wish)
+{
+    pli_text_put(t, wish->text);
+    if (!wish->fallback || scheme->accurate) return;
+    pli_text_print(t, "%s=\"", wish->fallback);
+    write_levels(t, files, PLI_MOST_MESHES);
+    pli_text_put(t, "\"");
+}
+
 void pli_model_attributes_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files)
 {
     const PliMeshNeed *need = &scheme->mesh;
     pli_text_print(t, " %s=\"", need->file);
     if (need->kind == PLI_MESH_TETS) {
-        const int count = files->levels < need->most ? files->levels : need->most;
-        for (int l = files->levels - count; l < files->levels; ++l)
-            pli_text_print(t, "%slevel_%d.msh", l > files->levels - count ? " " : "", l);
+        write_levels(t, files, need->most);
     } else if (need->base && !files->base_points) {
         pli_text_put(t, "level_0.msh");
     } else {
@@ -165,35 +180,43 @@ static bool try_scene(const PliHost *host, const char *folder, const PliSchemeIn
     return status == PLI_OK;
 }
 
-/// All of them, or those it takes one by one. What a scheme refuses it refuses before any work, so few bodies are made.
-static unsigned find_wishes(const PliHost *host, const char *folder, const PliSchemeInfo *scheme,
-                            const PliModelFiles *files, const char *const *more, int count)
+static bool takes_wishes(const PliHost *host, const char *folder, const PliSchemeInfo *scheme,
+                         const PliModelFiles *files, const PliWish *wish, int count)
 {
-    PliText all = { 0 };
+    PliText t = { 0 };
     PliError why;
-    unsigned takes = 0;
-    for (int i = 0; i < count; ++i) pli_text_put(&all, more[i]);
-    if (count && !all.failed && try_scene(host, folder, scheme, files, all.data, &why)) takes = (1u << count) - 1u;
-    for (int i = 0; takes != (1u << count) - 1u && count > 1 && i < count; ++i)
-        if (try_scene(host, folder, scheme, files, more[i], &why)) takes |= 1u << i;
-    pli_text_free(&all);
+    for (int i = 0; i < count; ++i) pli_wish_write(&t, scheme, files, wish + i);
+    const bool takes = !t.failed && try_scene(host, folder, scheme, files, t.data, &why);
+    pli_text_free(&t);
     return takes;
 }
 
-void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *const *more,
-                         int count, PliText *said)
+/// All of them, or those it takes one by one. What a scheme refuses it refuses before any work, so few bodies are made.
+static unsigned find_wishes(const PliHost *host, const char *folder, const PliSchemeInfo *scheme,
+                            const PliModelFiles *files, const PliWish *wish, int count)
+{
+    const unsigned all = (1u << count) - 1u;
+    unsigned takes = 0;
+    if (count && takes_wishes(host, folder, scheme, files, wish, count)) takes = all;
+    for (int i = 0; takes != all && count > 1 && i < count; ++i)
+        if (takes_wishes(host, folder, scheme, files, wish + i, 1)) takes |= 1u << i;
+    return takes;
+}
+
+void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const PliWish *wish, int count,
+                         PliText *said)
 {
     for (int k = 0; k < pli_scheme_count(); ++k) {
         const PliSchemeInfo *scheme = pli_scheme_at(k);
         PliError why;
         if (!pli_model_takes_files(scheme)) continue;
-        files->takes[k] = find_wishes(host, folder, scheme, files, more, count);
+        files->takes[k] = find_wishes(host, folder, scheme, files, wish, count);
         if (files->takes[k] || try_scene(host, folder, scheme, files, "", &why)) continue;
         PliModelFiles other = *files;
         other.base_points = 0;
         if (scheme->mesh.base && try_scene(host, folder, scheme, &other, "", &why)) {
             *files = other;
-            files->takes[k] = find_wishes(host, folder, scheme, files, more, count);
+            files->takes[k] = find_wishes(host, folder, scheme, files, wish, count);
         } else {
             pli_text_print(said, "warning: the scheme %s refuses this body: %s\n", scheme->name, why.text);
         }

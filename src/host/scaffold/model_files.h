@@ -27,13 +27,22 @@ bool pli_model_takes_files(const PliSchemeInfo *scheme);
 /// not fit this body. The skin is the surface, so that all schemes can be compared.
 void pli_model_attributes_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files);
 
+/// An attribute that is written for the schemes that take it.
+typedef struct PliWish {
+    const char *text; ///< ` name="value"`
+    /// ` name="value" name`: what follows for a scheme that has to fall back on tetrahedra to keep an accuracy, before the names of the
+    /// levels. NULL: nothing.
+    const char *fallback;
+} PliWish;
+void pli_wish_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files, const PliWish *wish);
+
 /// Writes the levels and surface.obj into a folder.
 PliStatus pli_model_files_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
                                 PliError *err);
 /// Makes a body of every scheme from the files in a folder, with another base where a scheme cannot make its own, and notes which of
-/// `count` more attributes (` name="value"`, 16 at most) it takes. What a scheme refuses without them is one line of `said`.
-void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const char *const *more,
-                         int count, PliText *said);
+/// `count` wishes (16 at most) it takes. What a scheme refuses without them is one line of `said`.
+void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const PliWish *wish, int count,
+                         PliText *said);
 /// The same as pli_model_files_write, and for every scheme NAME.scn, in which a body of it falls freely.
 PliStatus pli_free_scenes_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
                                 PliModelFiles *files, PliText *said, PliError *err);

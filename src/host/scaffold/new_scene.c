@@ -11,7 +11,10 @@
 
 enum { ANCHORS = 8, NEAR_ANCHORS = 4, STEPS = 150 };
 
-const char *const pli_new_scene_wish[PLI_NEW_SCENE_WISHES] = { " law=\"neohookean\"", " accuracy=\"3\"" };
+const PliWish pli_new_scene_wish[PLI_NEW_SCENE_WISHES] = {
+    { " law=\"neohookean\"", NULL },
+    { " accuracy=\"3\"", " fallbackLaw=\"neohookean\" fallbackFilenames" },
+};
 
 const char *pli_load_name(PliLoad load)
 {
@@ -238,7 +241,7 @@ static void write_body(PliText *t, const PliNewScene *s, const char *node, const
     if (scheme->anchors) write_anchors(t, s, scheme->anchors);
     for (int k = 0; k < pli_scheme_count(); ++k)
         for (int i = 0; pli_scheme_at(k) == scheme && i < PLI_NEW_SCENE_WISHES; ++i)
-            if (files.takes[k] & 1u << i) pli_text_put(t, pli_new_scene_wish[i]);
+            if (files.takes[k] & 1u << i) pli_wish_write(t, scheme, &files, &pli_new_scene_wish[i]);
     pli_text_print(t,
                    "\n            youngModulus=\"%g\" poissonRatio=\"0.4\" density=\"%g\" damping=\"0.0002\" "
                    "massDamping=\"15\"/>\n",

@@ -30,7 +30,7 @@ typedef struct PliNewScene {
 /// Attributes for the schemes that take them, tried by pli_model_files_try: a law that survives being crushed, and how far a body may
 /// be off.
 enum { PLI_NEW_SCENE_WISHES = 2 };
-extern const char *const pli_new_scene_wish[PLI_NEW_SCENE_WISHES];
+extern const PliWish pli_new_scene_wish[PLI_NEW_SCENE_WISHES];
 /// Soft tissue for a body of the size of an organ; stiffer with the square of the size, so that all bodies swing as fast.
 double pli_usual_young(const PliMesh *surface);
 /// Writes LOAD.scn and LOAD.xml, the block all its bodies share, into a folder. `where` is where the load is. `said` gets a line about
