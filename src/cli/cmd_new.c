@@ -13,6 +13,7 @@ typedef struct Job {
     PliSurfaceJob base;
     const char *fix, *load[PLI_LOADS], *schemes, *up;
     double young, density;
+    bool own_forms;
 } Job;
 
 // ---- options -------------------------------------------------------------------------------------------------------------
@@ -32,6 +33,8 @@ static bool read_options(int argc, char **argv, Job *job, int *code)
           &job->load[PLI_SQUEEZE], .needs = region },
         { "schemes", 0, "LIST", "schemes separated by commas (all), besides the reference", PLI_OPTION_TEXT,
           &job->schemes, .needs = "names of schemes separated by commas" },
+        { "own-forms", 0, NULL, "no accuracy for schemes that fall back on tetrahedra to keep it: they run as they are",
+          PLI_OPTION_FLAG, .value = &job->own_forms },
         { "up", 0, "AXIS", "what is up in the file: x, y or z (y)", PLI_OPTION_TEXT, &job->up, .choices = "x y z" },
         PLI_OPTION_UNIT(&job->base),
         { "young", 0, "E", "Young's modulus in Pa (4000 for an organ of 0.2 m, more for larger bodies)",
@@ -171,6 +174,7 @@ static int work(void *self, PliFreshFolder *folder)
     if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->base.def, folder->scratch, &made, &err);
     if (status == PLI_OK && !pli_model_files_find(&host, surface, &made, &files))
         status = pli_refuse(&err, PLI_OUT_OF_MEMORY, "no memory for the files of the body");
+    files.own_forms = job->own_forms;
     if (status == PLI_OK) status = write_scenes(&host, job, &scene, where, folder->scratch, &said, &err);
     if (status == PLI_OK) status = pli_fresh_folder_keep(folder, &err);
     if (status == PLI_OK) print_done(job, &scene, &said);

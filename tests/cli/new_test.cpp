@@ -207,8 +207,13 @@ TEST_F(New, TwelveTrianglesAreEnough)
             o << "v " << 0.1 * (k & 1) << " " << 0.1 * (k >> 1 & 1) << " " << 0.1 * (k >> 2) << "\n";
         o << "f 1 5 7 3\nf 2 4 8 6\nf 1 2 6 5\ng lid\nf 3 7 8 4\ng rest\nf 1 3 4 2\nf 5 6 8 7\n";
     }
-    const Output made = run("new " + cube + " --poke lid --drag top --nodes 300 --levels 2 --out " + out);
+    const Output made = run("new " + cube + " --poke lid --drag top --nodes 300 --levels 2 --own-forms --out " + out);
     ASSERT_EQ(made.code, 0) << made.text;
+    // what adapts does so in its own form
+    const std::string text = slurp(out + "/drag.scn");
+    EXPECT_EQ(text.find("fallback"), std::string::npos);
+    EXPECT_NE(text.find(" accuracy="), std::string::npos) << "of the scheme that keeps it by itself";
+    EXPECT_EQ(text.find(" accuracy="), text.rfind(" accuracy="));
     // in the middle of the face
     EXPECT_NE(made.text.find("at (0.05 0.1 0.05), holds"), std::string::npos) << made.text;
     EXPECT_NE(made.text.find("at (0.05 0.1 0.05) and drags"), std::string::npos) << made.text;

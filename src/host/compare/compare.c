@@ -545,6 +545,7 @@ static PliStatus run_entrant(Field *f, int index)
     o->refined = stats.refined, o->coarsened = stats.coarsened, o->refused = stats.refused, o->forced = stats.forced;
     o->bytes = stats.bytes;
     pli_body_form_text(run.body, o->form, sizeof o->form);
+    o->fell_back = pli_body_stats(run.body).form == 1;
     o->pop_max = stats.largest_jump;
     o->hidden_max = stats.largest_hidden;
     o->energy_added = stats.energy_added, o->energy_removed = stats.energy_removed,

@@ -89,6 +89,7 @@ typedef struct PliOutcome {
     PliVerdict verdict;
     char reason[400];
     char form[200];    ///< which one a body with two is in at the end, see pli_body_form_text
+    bool fell_back;    ///< that is not its scheme's own
     double stopped_at; ///< s, when it diverged
     bool is_reference;
     int level_count;

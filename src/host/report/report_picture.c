@@ -206,10 +206,11 @@ PliPicture *pli_report_panorama(const PliChapter *chapter, int shot, int width, 
             return NULL;
         }
         const int x = k % columns * cell_w + 2, y = k / columns * cell_h + 2, scale = cell_w >= 400 ? 2 : 1;
-        char line[160];
+        char line[160], name[120];
         pli_picture_paste(p, part, x, y);
         pli_picture_destroy(part);
-        pli_picture_text(p, x + 8, y + 8, scale, ink, o->name);
+        snprintf(name, sizeof name, "%s%s", o->name, o->fell_back ? ", on tetrahedra" : "");
+        pli_picture_text(p, x + 8, y + 8, scale, ink, name);
         if (o->is_reference)
             snprintf(line, sizeof line, "reference, %.0f DOFs, %.2f ms/step", o->dofs_mean, o->total_ms / c->steps);
         else

@@ -74,8 +74,10 @@ static void write_levels(PliText *t, const PliModelFiles *files, int most)
 
 void pli_wish_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files, const PliWish *wish)
 {
+    const bool falls_back = wish->fallback && !scheme->accurate;
+    if (falls_back && files->own_forms) return;
     pli_text_put(t, wish->text);
-    if (!wish->fallback || scheme->accurate) return;
+    if (!falls_back) return;
     pli_text_print(t, "%s=\"", wish->fallback);
     write_levels(t, files, PLI_MOST_MESHES);
     pli_text_put(t, "\"");
@@ -186,7 +188,7 @@ static bool takes_wishes(const PliHost *host, const char *folder, const PliSchem
     PliText t = { 0 };
     PliError why;
     for (int i = 0; i < count; ++i) pli_wish_write(&t, scheme, files, wish + i);
-    const bool takes = !t.failed && try_scene(host, folder, scheme, files, t.data, &why);
+    const bool takes = !t.failed && try_scene(host, folder, scheme, files, t.data ? t.data : "", &why);
     pli_text_free(&t);
     return takes;
 }

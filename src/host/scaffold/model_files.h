@@ -16,6 +16,7 @@ typedef struct PliModelFiles {
     double width;                     ///< m, longest side of the body
     double coarse_size;               ///< m, sides of the coarsest level
     double thin;                      ///< m, what most of the body is at least as thick as
+    bool own_forms;                   ///< no accuracy for schemes that would fall back on tetrahedra to keep it
     unsigned takes[PLI_MOST_SCHEMES]; ///< bit k: scheme i takes attribute k of those that were tried
 } PliModelFiles;
 
