@@ -239,6 +239,7 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_bool(j, "reference", o->is_reference);
     pli_json_string(j, "parameters", o->parameters[0] ? o->parameters : NULL);
     pli_json_string(j, "reason", o->reason[0] ? o->reason : NULL);
+    pli_json_string(j, "form", o->form[0] ? o->form : NULL);
     char doubt[300];
     pli_doubt_sentence(r->comparison, o, doubt, sizeof doubt);
     pli_json_string(j, "warning", doubt[0] ? doubt : NULL);
