@@ -116,9 +116,9 @@ void pli_family_sentence(const PliComparison *c, const PliOutcome *o, char *text
     if (!isfinite(r->gain)) return;
     const char *bound = pli_bound_name(r->cost_bound), *other = pli_bound_name(r->error_bound);
     int n = snprintf(text, size,
-                     "%s %s: a uniform body as close (%.3g %%) costs %s%s%.3g times as much (%.3g against %.3g ms)",
-                     o->name, pli_rival_verdict(r), 100.0 * o->error_rms, bound ? bound : "", bound ? " " : "", r->gain,
-                     r->cost, cost_of(c, o));
+                     "%s%s %s: a uniform body as close (%.3g %%) costs %s%s%.3g times as much (%.3g against %.3g ms)",
+                     o->name, o->fell_back ? ", on tetrahedra," : "", pli_rival_verdict(r), 100.0 * o->error_rms,
+                     bound ? bound : "", bound ? " " : "", r->gain, r->cost, cost_of(c, o));
     if (r->cost_bound && n > 0 && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, ": %s",
                       r->cost_bound == PLI_AT_LEAST                     ? "none here is as close"
@@ -142,7 +142,10 @@ void pli_family_summary(const PliComparison *c, char *text, size_t size)
     for (int k = 0; k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
         if (!isfinite(o->rival.gain) || o->rival.cost_bound == PLI_AT_MOST) continue; // at most tells of no victory
-        if (!best || o->rival.gain > best->rival.gain) best = o;
+        // who fell back wins nothing for its scheme
+        const bool better =
+            !best || (o->fell_back == best->fell_back ? o->rival.gain > best->rival.gain : best->fell_back);
+        if (better) best = o;
     }
     int uniform = 0, rivals = 0;
     for (int k = 0; k < c->count; ++k) {
