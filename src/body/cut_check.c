@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/sorted.h"
+
 #define CHECK(condition, ...)                                                                                          \
     do {                                                                                                               \
         if (!(condition)) return pli_refuse(err, PLI_BAD_ARGUMENT, __VA_ARGS__), false;                                \
@@ -29,18 +31,9 @@ static bool counts_are_valid(const PliCut *c, const PliSchemeStatic *st, PliErro
     return true;
 }
 
-/// By bisection: the list is ascending.
 static bool is_active(const PliCut *c, PliIndex dof)
 {
-    PliIndex low = 0, high = c->active_count;
-    while (low < high) {
-        const PliIndex middle = low + (high - low) / 2;
-        if (c->active[middle] < dof)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->active_count && c->active[low] == dof;
+    return pli_sorted_find(c->active, 0, c->active_count, dof) != PLI_NONE;
 }
 
 static bool active_are_valid(const PliCut *c, const PliSchemeStatic *st, PliError *err)

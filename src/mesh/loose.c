@@ -13,8 +13,7 @@ static bool corners_are_points(const PliMesh *mesh)
     return true;
 }
 
-/// New number of each point, PLI_NONE: loose. @return how many are used
-static PliIndex renumber(const PliMesh *mesh, PliIndex *number)
+PliIndex pli_mesh_number_used(const PliMesh *mesh, PliIndex *number)
 {
     PliIndex used = 0;
     memset(number, 0xff, mesh->point_count * sizeof *number);
@@ -58,7 +57,7 @@ PliStatus pli_mesh_leave_loose(const PliHost *host, const PliMesh *mesh, const c
     PliIndex *number = PLI_NEW(host, mesh->point_count, PliIndex);
     if (!number) return pli_refuse(err, PLI_OUT_OF_MEMORY, "%s: no memory for %u points", what, mesh->point_count);
     PliStatus status = PLI_OK;
-    const PliIndex used = renumber(mesh, number);
+    const PliIndex used = pli_mesh_number_used(mesh, number);
     if (used < mesh->point_count) {
         *made = copy_used(host, mesh, used, number);
         if (*made)

@@ -4,6 +4,8 @@
 
 #include <pliant/mesh.h>
 
+/// Number of each point among those that a tetrahedron has, PLI_NONE: loose; [point_count]. @return how many are used
+PliIndex pli_mesh_number_used(const PliMesh *mesh, PliIndex *number);
 /// Points of a mesh that no tetrahedron has: meshers leave some behind. `made` gets the points and tetrahedra of the mesh without them, and
 /// the log says how many and where, beginning with `what`; NULL where there are none, or where a corner is no point: that is for other
 /// checks to refuse.

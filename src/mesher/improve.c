@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "mesh/loose.h"
 #include "mesh/tet.h"
 #include "mesher/make.h"
 
@@ -25,14 +26,11 @@ static double quality_of(const double *x, const PliIndex *c)
 static bool drop_unused(PliMesh *m)
 {
     const PliIndex before = m->point_count;
-    PliIndex *number = PLI_NEW(&m->host, before, PliIndex), points = 0;
+    PliIndex *number = PLI_NEW(&m->host, before, PliIndex);
     if (!number) return false;
-    for (size_t i = 0; i < 4 * (size_t)m->tet_count; ++i) number[m->tets[i]] = 1;
-    for (PliIndex p = 0; p < before; ++p) {
-        if (!number[p]) continue;
-        memmove(m->x + 3 * (size_t)points, m->x + 3 * (size_t)p, 3 * sizeof *m->x);
-        number[p] = points++;
-    }
+    const PliIndex points = pli_mesh_number_used(m, number);
+    for (PliIndex p = 0; p < before; ++p)
+        if (number[p] != PLI_NONE) memmove(m->x + 3 * (size_t)number[p], m->x + 3 * (size_t)p, 3 * sizeof *m->x);
     for (size_t i = 0; i < 4 * (size_t)m->tet_count; ++i) m->tets[i] = number[m->tets[i]];
     PLI_FREE(&m->host, number, before);
     return pli_mesh_resize_cells(m, PLI_EDGE, 0) == PLI_OK && pli_mesh_resize_cells(m, PLI_QUAD, 0) == PLI_OK &&

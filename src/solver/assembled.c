@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "base/wide.h"
 #include "kernel/elastic.h"
 
@@ -196,24 +197,10 @@ static bool build_rows(PliAssembled *m, const uint8_t *fixed)
            RESERVE(m, out, 4 * (size_t)n); // four: vectors read past the last row of a block
 }
 
-/// Where `column` is in a row of them, or behind it.
-static PliIndex bisect(const PliIndex *column, PliIndex low, PliIndex high, PliIndex wanted)
-{
-    const PliIndex end = high;
-    while (low < high) {
-        const PliIndex middle = low + (high - low) / 2;
-        if (column[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && column[low] == wanted ? low : PLI_NONE;
-}
-
 PliIndex pli_assembled_find(const PliAssembled *m, PliIndex row, PliIndex column)
 {
     if (row == column) return row;
-    const PliIndex at = bisect(m->column, m->first[row], m->first[row + 1], column);
+    const PliIndex at = pli_sorted_find(m->column, m->first[row], m->first[row + 1], column);
     return at == PLI_NONE ? PLI_NONE : m->n + at;
 }
 
@@ -222,9 +209,10 @@ static PliIndex place_of(const PliAssembled *m, const uint8_t *fixed, PliIndex i
 {
     const PliIndex r = m->place[i], c = m->place[j], edges = m->n + m->first[m->n];
     if (fixed[i] && fixed[j]) return edges + m->edge_first[m->n];
-    if (fixed[j]) return edges + bisect(m->edge_column, m->edge_first[r], m->edge_first[r + 1], c);
+    if (fixed[j]) return edges + pli_sorted_find(m->edge_column, m->edge_first[r], m->edge_first[r + 1], c);
     if (fixed[i])
-        return (edges + bisect(m->edge_column, m->edge_first[c], m->edge_first[c + 1], r)) | PLI_PLACE_MIRRORED;
+        return (edges + pli_sorted_find(m->edge_column, m->edge_first[c], m->edge_first[c + 1], r)) |
+               PLI_PLACE_MIRRORED;
     return r >= c ? pli_assembled_find(m, r, c) : pli_assembled_find(m, c, r) | PLI_PLACE_MIRRORED;
 }
 

@@ -4,6 +4,7 @@
 #include "solver/linear.h"
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "solver/factor.h"
 
 #include <limits.h>
@@ -159,15 +160,7 @@ void pli_block_matrix_zero(PliBlockMatrix *m)
 /// Entry (row, col), or PLI_NONE.
 static PliIndex find(const PliBlockMatrix *m, PliIndex row, PliIndex col)
 {
-    PliIndex low = m->first[row], high = m->first[row + 1];
-    while (low < high) {
-        PliIndex middle = low + (high - low) / 2;
-        if (m->col[middle] < col)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->first[row + 1] && m->col[low] == col ? low : PLI_NONE;
+    return pli_sorted_find(m->col, m->first[row], m->first[row + 1], col);
 }
 
 void pli_block_matrix_add(PliBlockMatrix *m, PliIndex row, PliIndex col, const double k9[9])

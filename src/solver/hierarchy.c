@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "base/wide.h"
 
@@ -291,15 +292,7 @@ PliStatus pli_hierarchy_pattern(PliHierarchy *h)
 
 static inline PliIndex find(const PliTriangle *t, PliIndex row, PliIndex column)
 {
-    PliIndex low = t->first[row], high = t->first[row + 1];
-    while (low < high) {
-        const PliIndex middle = low + (high - low) / 2;
-        if (t->column[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return t->n + low; // the pattern has it
+    return t->n + pli_sorted_place(t->column, t->first[row], t->first[row + 1], column); // the pattern has it
 }
 
 /// Row r of L P, blocks left of the diagonal times rows of P: numbers of its columns to `touched`, blocks to sums[column].

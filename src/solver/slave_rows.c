@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "base/wide.h"
 #include "kernel/elastic.h"
 
@@ -41,12 +42,7 @@ static void visit_pairs(PliIndex active, const PliIndex *corner, PliIndex count,
 /// Ascending, each once. @return how many are left
 static PliIndex sort_row(PliIndex *column, PliIndex count)
 {
-    for (PliIndex k = 1; k < count; ++k) {
-        const PliIndex c = column[k];
-        PliIndex p = k;
-        for (; p > 0 && column[p - 1] > c; --p) column[p] = column[p - 1];
-        column[p] = c;
-    }
+    pli_sort_short(column, count);
     PliIndex used = 0;
     for (PliIndex k = 0; k < count; ++k)
         if (used == 0 || column[used - 1] != column[k]) column[used++] = column[k];
@@ -177,15 +173,7 @@ void pli_slave_rows_place(PliSlaveRows *r, const PliIndex *(*row)(const void *us
 
 PliIndex pli_slave_rows_find(const PliSlaveRows *r, PliIndex slave, PliIndex point)
 {
-    PliIndex low = r->first[slave], high = r->first[slave + 1];
-    while (low < high) {
-        const PliIndex middle = low + (high - low) / 2;
-        if (r->column[middle] < point)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return r->count + low;
+    return r->count + pli_sorted_place(r->column, r->first[slave], r->first[slave + 1], point);
 }
 
 // ---- values ------------------------------------------------------------------------------------------------------------------------

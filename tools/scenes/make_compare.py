@@ -173,7 +173,7 @@ SCENES = {
         shape="ball", gravity="0 -9.81 0", monitor='steps="150" instants="0.2 0.32 0.42 0.8" view="0.4 0.3 1" title="Drop on a floor"',
         note="A ball of 1 m radius falls 0.3 m onto a floor and bounces. Nothing holds it: momentum must be what gravity and the floor give.",
         material='youngModulus="8e5" poissonRatio="0.35" density="1000" damping="0.0005"', tools="floor.xml"),
-    # nobody chooses anything on these three
+    # these three were in view when constants of tetlod's accuracy were chosen
     "dented_pad": dict(
         about="A small ball dents a flat pad away from its middle and rolls off.",
         shape="pad", gravity="0 0 0", monitor='steps="150" instants="0.3 0.6 1 1.5" view="0.5 0.8 1" title="Dented pad"',

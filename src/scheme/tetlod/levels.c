@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "mesh/nearest.h"
 #include "mesh/tet.h"
@@ -112,17 +113,6 @@ static bool has_corner(const PliLevels *h, PliIndex tet, PliIndex node)
 {
     const PliIndex *c = h->tets + 4 * (size_t)tet;
     return c[0] == node || c[1] == node || c[2] == node || c[3] == node;
-}
-
-static void sort_indices(PliIndex *a, PliIndex n)
-{
-    // lists around a node are short and nearly sorted
-    for (PliIndex i = 1; i < n; ++i) {
-        const PliIndex key = a[i];
-        PliIndex j = i;
-        for (; j > 0 && a[j - 1] > key; --j) a[j] = a[j - 1];
-        a[j] = key;
-    }
 }
 
 /// Surface flags, sizes, edges of the finest mesh.
@@ -360,7 +350,7 @@ static PliStatus find_adjacency(PliLevels *h)
                 }
             }
             if (!ok) break;
-            sort_indices(list + start, (PliIndex)(used - start));
+            pli_sort_short(list + start, (PliIndex)(used - start));
             h->adjacent_first[p + 1] = (PliIndex)(used - start); // a count until the end
         }
     if (ok) {
