@@ -14,7 +14,8 @@ struct PliPool {
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     unsigned long round; ///< grows with every loop, wakes the workers
-    int running;
+    bool open;           ///< a loop may have blocks left: who wakes may join. Nobody waits for one who wakes too late
+    int joined;          ///< workers in it
     bool stop;
     PliRangeFn *fn;
     void *arg;
@@ -46,13 +47,14 @@ static void *work(void *arg)
     unsigned long seen = 0;
     pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (!p->stop && p->round == seen) pthread_cond_wait(&p->start, &p->lock);
+        while (!p->stop && (p->round == seen || !p->open)) pthread_cond_wait(&p->start, &p->lock);
         if (p->stop) break;
         seen = p->round;
+        p->joined++;
         pthread_mutex_unlock(&p->lock);
         run_blocks(p, self.index);
         pthread_mutex_lock(&p->lock);
-        if (--p->running == 0) pthread_cond_signal(&p->done);
+        if (--p->joined == 0) pthread_cond_signal(&p->done);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -65,13 +67,14 @@ static void pool_for(PliRangeFn *fn, void *arg, PliIndex count, PliIndex grain, 
     pthread_mutex_lock(&p->lock);
     p->fn = fn, p->arg = arg, p->count = count, p->grain = grain ? grain : 1;
     atomic_store(&p->next, 0);
-    p->running = p->threads - 1;
+    p->open = true;
     p->round++;
     pthread_cond_broadcast(&p->start);
     pthread_mutex_unlock(&p->lock);
     run_blocks(p, 0);
     pthread_mutex_lock(&p->lock);
-    while (p->running > 0) pthread_cond_wait(&p->done, &p->lock);
+    p->open = false;
+    while (p->joined > 0) pthread_cond_wait(&p->done, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }
 

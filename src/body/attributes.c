@@ -50,20 +50,22 @@ static const PliAttribute body_rows[] = {
     { "density", PLI_REAL, FIELD(PliBodyDef, material.density), .help = "mass density, kg/m3, > 0" },
     { "damping", PLI_REAL, .running = true, FIELD(PliBodyDef, material.damping),
       .help = "stiffness-proportional strain-rate damping, s" },
-    { "integrator", PLI_OPTION, .options = "symplectic implicit", FIELD(PliBodyDef, integrator),
-      .help = "time integrator of AdaptiveSolver" },
+    { "integrator", PLI_OPTION, .options = "symplectic implicit auto", FIELD(PliBodyDef, integrator),
+      .help = "time integrator of AdaptiveSolver; auto: explicit steps or implicit ones of second order, whichever "
+              "takes less work and keeps the motion" },
     { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto incomplete multigrid",
-      FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver" },
+      FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver; with integrator auto cg means auto" },
     { "order", PLI_INT, .running = true, FIELD(PliBodyDef, order),
       .help = "implicit: 1, implicit Euler, or 2, which hardly damps slow motion and takes a second solve (held "
-              "points: 1)" },
+              "points: 1; integrator auto: 2)" },
     { "newton", PLI_INT, FIELD(PliBodyDef, newton),
       .help = "implicit: most linearisations of a step, with a line search that keeps its energy from rising, until "
               "tolerance "
               "is reached; 1: one, without" },
     { "iterations", PLI_INT, .running = true, FIELD(PliBodyDef, cg_iterations),
       .help = "implicit: most CG or MINRES iterations" },
-    { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance), .help = "implicit: relative residual" },
+    { "tolerance", PLI_REAL, .running = true, FIELD(PliBodyDef, cg_tolerance),
+      .help = "implicit: relative residual; with an accuracy no less than 1/2000 of it" },
     { "massDamping", PLI_REAL, .running = true, FIELD(PliBodyDef, mass_damping), .help = "absolute drag, 1/s" },
     { "rayleighStiffness", PLI_REAL, .running = true, FIELD(PliBodyDef, rayleigh_stiffness),
       .help = "implicit: Rayleigh stiffness damping, s" },
@@ -77,6 +79,9 @@ static const PliAttribute body_rows[] = {
       .help =
           "spheres of another stiffness at rest: x y z radius factor of youngModulus, for each; the last one counts "
           "where they overlap" },
+    { "denseRegions", PLI_REALS, .help = "the same with a factor of density: x y z radius factor, for each" },
+    { "poissonRegions", PLI_REALS,
+      .help = "the same with another Poisson's ratio: x y z radius ratio, for each; linear laws only" },
     { "held", PLI_POINTS,
       .help = "m, points of the body at rest that stay in place, by Lagrange multipliers; implicit steps only" },
     { "heldTo", PLI_POINTS, .help = "m, where the held points go instead, one for each" },

@@ -10,6 +10,9 @@
 #include "base/vec.h"
 #include "body/forms.h"
 
+/// Part of the accuracy that linear solvers may leave of a change of velocity.
+static const double SOLVED = 5e-4;
+
 static void copy_definition(PliBody *b)
 {
     PliSystem *s = &b->system;
@@ -17,9 +20,12 @@ static void copy_definition(PliBody *b)
     s->mass_damping = b->def.mass_damping;
     s->rayleigh_stiffness = b->def.rayleigh_stiffness;
     s->material_damping = b->def.material.damping;
-    b->implicit.wish = b->def.linear_solver;
+    // left to us as a whole, the solver is, too; `cg` is only the default
+    const bool open = b->def.integrator == PLI_INTEGRATE_AUTO && b->def.linear_solver == PLI_SOLVE_CG;
+    b->implicit.wish = open ? PLI_SOLVE_AUTO : b->def.linear_solver;
     b->implicit.newton = b->def.newton;
-    b->implicit.iterative = (PliIterative){ b->def.cg_iterations, b->def.cg_tolerance };
+    const double least = SOLVED * 0.01 * b->def.criterion.accuracy;
+    b->implicit.iterative = (PliIterative){ b->def.cg_iterations, fmax(b->def.cg_tolerance, least) };
 }
 
 static double diagonal_of(const double *x, PliIndex count)
@@ -64,6 +70,12 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     PliBody *b = NULL;
     if (pli_body_def_check(def, err) != PLI_OK) goto fail;
     if (pli_body_check_criterion(ops, &def->criterion, err) != PLI_OK) goto fail;
+    if ((def->dense_region_count && !ops->density_by_place) || (def->poisson_region_count && !ops->poisson_by_place)) {
+        const bool dense = def->dense_region_count && !ops->density_by_place;
+        pli_refuse(err, PLI_UNSUPPORTED, "%s has one %s everywhere: %s regions do nothing to it", ops->name,
+                   dense ? "density" : "Poisson's ratio", dense ? "dense" : "poisson");
+        goto fail;
+    }
     b = PLI_NEW(host, 1, PliBody);
     if (!b) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body");
@@ -81,13 +93,19 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     b->caution = 1.0;
     b->size = diagonal_of(statics->rest, statics->dof_count);
     if (create_forces(b, err) != PLI_OK) goto fail;
+    if (def->integrator == PLI_INTEGRATE_AUTO && (!b->elastic || statics->sample_capacity > 0)) {
+        pli_refuse(err, PLI_UNSUPPORTED, "%s: integrator=\"auto\" knows the cost of tetrahedra only; choose one",
+                   ops->name);
+        goto fail;
+    }
     if (pli_live_create(b) != PLI_OK) {
         pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a body of %u coefficients", statics->dof_count);
         goto fail;
     }
-    b->def.stiff_regions = NULL, b->def.stiff_region_count = 0; // were the caller's
+    pli_body_def_forget_regions(&b->def); // were the caller's
     copy_definition(b);
-    if (def->integrator == PLI_IMPLICIT && create_solvers(b, err) != PLI_OK) goto fail;
+    pli_choice_reset(b);
+    if (def->integrator != PLI_SYMPLECTIC && create_solvers(b, err) != PLI_OK) goto fail;
     ops->reset(self);
     pli_body_recut(b);
     if (statics->surface_point_count && pli_body_default_skin(b, err) != PLI_OK) goto fail;
@@ -259,7 +277,7 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     if (old->law != now->law || old->young != now->young || old->poisson != now->poisson)
         b->caution = 1.0, b->system.last_drift = 0.0; // it goes on as a new body would
     b->def = *def;
-    b->def.stiff_regions = NULL, b->def.stiff_region_count = 0;
+    pli_body_def_forget_regions(&b->def);
     copy_definition(b);
     recut_afresh(b);
     return pli_body_shadows_retune(b, err);
@@ -275,6 +293,8 @@ void pli_body_reset(PliBody *b, const PliState *s)
     memset(&b->stats, 0, sizeof b->stats);
     b->caution = 1.0, b->system.last_drift = 0.0;
     b->implicit.pick = (PliPick){ 0 };
+    b->implicit.asked = 0;
+    pli_choice_reset(b);
     memset(b->astray, 0, 3 * (size_t)b->statics.dof_count * sizeof *b->astray);
     recut_afresh(b);
     if (b->skin) pli_skin_reset(b->skin);
@@ -292,7 +312,7 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     b->system.force_ready = b->external_ready = b->points_ready = b->points_kept = b->force_kept = false;
     bring_home(b, s->x, true, pli_body_homing(dt));
     if (!b->ops->adapt || !b->def.adapt) {
-        b->stats.adapt_ms = 0.0;
+        b->stats.adapt_ms = b->adapting_ms = 0.0;
         return false;
     }
     const double begin = pli_cpu_ms();
@@ -310,7 +330,8 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     copy_fixed(b, b->fixed_x, s->x);
     copy_fixed(b, b->fixed_v, s->v);
     bring_home(b, s->x, false, 1.0);
-    b->stats.adapt_ms = pli_cpu_ms() - begin - b->stats.force_ms;
+    b->adapting_ms = pli_cpu_ms() - begin;
+    b->stats.adapt_ms = b->adapting_ms - b->stats.force_ms;
     return changed;
 }
 
@@ -366,7 +387,7 @@ static int substeps_for(const PliBody *b, double dt, double h, double *needed)
 static void hook_force(void *self, double t, double h, const double *x, const double *v, double *f)
 {
     PliBody *b = self;
-    if (b->tool_count && b->def.integrator != PLI_IMPLICIT) pli_contact_add_force(b->contact, t, h, x, v, f);
+    if (b->tool_count && !b->choice.implicit) pli_contact_add_force(b->contact, t, h, x, v, f);
     if (!b->state->external && !b->state->points) return;
     const PliIndex points = b->system.active_count + b->system.slave_count;
     pli_live_scatter(b, b->full_x, b->full_v);
@@ -393,7 +414,7 @@ static void hook_force(void *self, double t, double h, const double *x, const do
 static void hook_correct(void *self, double t, double h, double *x, double *v)
 {
     PliBody *b = self;
-    if (b->tool_count && b->def.integrator != PLI_IMPLICIT) pli_contact_correct(b->contact, t, h, x, v);
+    if (b->tool_count && !b->choice.implicit) pli_contact_correct(b->contact, t, h, x, v);
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 
@@ -404,7 +425,7 @@ static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
     sys->self = b;
     sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL, sys->unsettle = NULL;
     if (b->tool_count) pli_body_contact_begin(b, stage);
-    if (b->tool_count && b->def.integrator == PLI_IMPLICIT) {
+    if (b->tool_count && b->choice.implicit) {
         sys->press = pli_body_press, sys->settle = pli_body_settle, sys->unsettle = pli_body_unsettle;
     } else if (b->tool_count) {
         bool penalty = false;
@@ -527,12 +548,18 @@ static void integrate_explicitly(PliBody *b, const PliState *s, double dt, PliSt
     info->substeps = pli_explicit_step(&b->system, dt, wanted);
 }
 
+double pli_body_rest_substep(PliBody *b)
+{
+    if (b->rest_revision != b->revision) b->rest_substep = longest_substep(b, NULL), b->rest_revision = b->revision;
+    return b->rest_substep;
+}
+
 // Explicit: what strain allows now, and has allowed lately.
 static void be_cautious(PliBody *b, double dt)
 {
-    if (b->def.integrator == PLI_IMPLICIT) return;
-    if (b->rest_revision != b->revision) b->rest_substep = longest_substep(b, NULL), b->rest_revision = b->revision;
-    const double strained = isfinite(b->rest_substep) ? longest_substep(b, b->live.x) / b->rest_substep : 1.0;
+    if (b->choice.implicit) return;
+    const double rest = pli_body_rest_substep(b);
+    const double strained = isfinite(rest) ? longest_substep(b, b->live.x) / rest : 1.0;
     b->caution = fmin(fmin(strained, 1.0), b->caution * exp(dt / CAUTION_TIME));
 }
 
@@ -541,7 +568,7 @@ static void be_cautious(PliBody *b, double dt)
 static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 {
     // multipliers of the host's rows and of held points are those of one step
-    if (b->def.integrator == PLI_IMPLICIT) return info->status == PLI_DIVERGED && !b->rows && !b->held_points;
+    if (b->choice.implicit) return info->status == PLI_DIVERGED && !b->rows && !b->held_points;
     if (info->substeps == 0) return false;
     const double used = dt / info->substeps / b->rest_substep;
     if (info->status != PLI_OK) {
@@ -559,7 +586,7 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
 static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
     b->step_length = dt;
-    if (b->def.integrator == PLI_IMPLICIT)
+    if (b->choice.implicit)
         integrate_implicitly(b, s, dt, 1 << info->retries, info);
     else
         integrate_explicitly(b, s, dt, info);
@@ -613,8 +640,9 @@ static void scatter(PliBody *b, const PliState *s)
     }
 }
 
-static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
+static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order, bool once)
 {
+    if (b->def.integrator == PLI_INTEGRATE_AUTO && !once) order = 2;
     b->order = b->held_points ? 1 : order; // multipliers of held points are those of one implicit Euler step
     PliStepInfo info = { .finite = true, .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
     const double begin = pli_cpu_ms();
@@ -633,6 +661,7 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
     memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
     const double start = pli_cpu_ms();
     const double last_drift = b->system.last_drift;
+    pli_choice_make(b, s, dt, once);
     be_cautious(b, dt);
     attempt(b, s, dt, &info);
     for (int k = 0; k < MOST_RETRIES && asks_again(b, dt, &info); ++k) {
@@ -645,6 +674,7 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
     stats->substep = info.substeps ? dt / info.substeps : 0.0;
     stats->solve_ms = pli_cpu_ms() - start;
     info.finite = info.status == PLI_OK;
+    pli_choice_note(b, dt, &info);
     if (b->tool_count) pli_contact_end(b->contact, info.finite);
     pli_body_constraints_end(b, dt, info.finite);
     if (!info.finite) go_back(b);
@@ -652,18 +682,19 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order)
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));
     b->state = outer;
     if (!b->rows) stats->steps++;
-    stats->step_ms = pli_cpu_ms() - begin;
+    stats->step_ms = pli_cpu_ms() - begin + b->adapting_ms; // also where the host adapted before: governors count on it
+    b->adapting_ms = 0.0;
     return info;
 }
 
 PliStepInfo pli_body_advance(PliBody *b, const PliState *s, double dt)
 {
-    return b->forms ? pli_forms_advance(b, s, dt, false) : advance(b, s, dt, b->def.order);
+    return b->forms ? pli_forms_advance(b, s, dt, false) : advance(b, s, dt, b->def.order, false);
 }
 
 PliStepInfo pli_body_advance_once(PliBody *b, const PliState *s, double dt)
 {
-    return b->forms ? pli_forms_advance(b, s, dt, true) : advance(b, s, dt, 1);
+    return b->forms ? pli_forms_advance(b, s, dt, true) : advance(b, s, dt, 1, true);
 }
 
 static PliSystem *system_of(const PliBody *b) { return &((PliBody *)b)->system; } // for its scratch
@@ -672,7 +703,7 @@ static PliImplicit *implicit_of(const PliBody *b) { return &((PliBody *)b)->impl
 /// Whether the last step was one that forces can be added to afterwards.
 static bool responds(const PliBody *b)
 {
-    return b->def.integrator != PLI_IMPLICIT || (b->order < 2 && b->pattern_revision == b->revision);
+    return !b->choice.implicit || (b->order < 2 && b->pattern_revision == b->revision);
 }
 
 PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double *dv)
@@ -683,7 +714,7 @@ PliStatus pli_body_response(const PliBody *b, const double *f, double dt, double
     }
     const PliLive *l = &b->live;
     const PliIndex active = b->system.active_count;
-    const bool implicit = b->def.integrator == PLI_IMPLICIT;
+    const bool implicit = b->choice.implicit;
     if (!responds(b)) return PLI_UNSUPPORTED;
     memcpy(b->full_f, f, 3 * (size_t)b->statics.dof_count * sizeof *f);
     pli_body_reduce(b, b->full_f);
@@ -717,7 +748,7 @@ static void put_unit(const PliBody *b, PliRows w, PliIndex dof, size_t lane, siz
     const PliLive *l = &b->live;
     for (PliIndex e = w.first[dof]; e < w.first[dof + 1]; ++e) {
         const size_t at = l->position[w.column[e]];
-        const double scale = b->def.integrator == PLI_IMPLICIT ? 1.0 : l->inv_mass[at];
+        const double scale = b->choice.implicit ? 1.0 : l->inv_mass[at];
         if (!l->fixed[at]) f[LANES * (3 * at + direction) + lane] += unit * w.weight[e] * scale;
     }
 }
@@ -740,13 +771,18 @@ PliStatus pli_body_compliance(const PliBody *b, const PliIndex *dofs, PliIndex c
     const size_t n = 3 * (size_t)b->system.active_count, size = 3 * (size_t)count;
     if (!responds(b)) return PLI_UNSUPPORTED;
     const PliRows w = b->ops->transfer(b->self);
+    const bool implicit = b->choice.implicit;
+    if (implicit) {
+        const PliTouched touched = { count, dofs, w, b->live.position, b->is_fixed };
+        const PliStatus status = pli_implicit_condense(system_of(b), implicit_of(b), &touched, dt, c);
+        if (status != PLI_UNSUPPORTED) return status;
+    }
     double *x = work, *scratch = work + LANES * n;
     for (size_t first = 0; first < size; first += LANES) {
         const size_t lanes = size - first < LANES ? size - first : LANES;
         memset(x, 0, LANES * n * sizeof *x);
         for (size_t k = 0; k < lanes; ++k)
             if (!b->is_fixed[dofs[(first + k) / 3]]) put_unit(b, w, dofs[(first + k) / 3], k, (first + k) % 3, dt, x);
-        const bool implicit = b->def.integrator == PLI_IMPLICIT;
         const PliStatus status = implicit ? pli_implicit_solve_eight(system_of(b), implicit_of(b), x, scratch) : PLI_OK;
         if (status != PLI_OK) return status;
         for (size_t k = 0; k < lanes; ++k)

@@ -38,9 +38,26 @@ typedef struct PliShadow {
     PliIndex first; ///< its coefficient i is first + i of the other
     double *x, *v;
     PliIndex *fixed;
-    PliTool tools[PLI_TOOL_MAX]; ///< the host's, with reactions of their own
+    double spacing;               ///< m, of the points of its skin
+    PliIndex *point, point_count; ///< those of the other's skin that it has
+    PliTool tools[PLI_TOOL_MAX];  ///< the host's, with reactions of their own
 } PliShadow;
 enum { PLI_SHADOW_MAX = 8 };
+
+/// How steps are taken, and with integrator="auto" why (choice.c).
+typedef struct PliChoice {
+    bool implicit;
+    PliChoiceReason reason;
+    double explicit_work, implicit_work; ///< of a step either way, in evaluations of one tetrahedron
+    double iterations;                   ///< of an implicit step, lately; 0: unknown ...
+    PliIndex count;                      ///< ... and the points that is about
+    double lag;                          ///< m, what implicit steps would be off by in time
+    double largest;                      ///< m, displacement
+    double time;                         ///< s, since reset
+    double *change;                      ///< m/s, 3 per active point: of the velocity in the last step ...
+    uint64_t change_revision;            ///< ... of this cut
+    uint64_t changes;
+} PliChoice;
 typedef struct PliForms PliForms;
 
 struct PliBody {
@@ -53,6 +70,7 @@ struct PliBody {
     size_t bytes;
 
     uint8_t *is_fixed;   ///< per dof
+    double adapting_ms;  ///< of the step to come, forces that it evaluated included
     PliIndex *fixed_dof; ///< the fixed ones
     double *astray;      ///< per dof: m, how far live fixed ones still are from their place
     bool any_astray;     ///< some may be
@@ -64,6 +82,7 @@ struct PliBody {
     PliLive live;
     PliSystem system;
     PliImplicit implicit;
+    PliChoice choice;
     uint64_t revision;
     uint64_t pattern_revision;
     PliIndex point_capacity;
@@ -111,7 +130,7 @@ struct PliBody {
 
     PliShadow shadow[PLI_SHADOW_MAX];
     int shadow_count;
-    double *shadow_points; ///< two skins
+    double *shadow_points; ///< of the body, then of the shadow
     PliIndex shadow_point_count;
     bool was_under; ///< the host's constraints have acted since reset
 
@@ -153,12 +172,17 @@ void pli_body_points_add(PliBody *body, double h,
 void pli_body_points_judge(PliBody *body, const double *x, const double *v, double *f); ///< as they are at x and v
 // shadow.c: what the body is told, its shadows are told
 void pli_body_shadows_free(PliBody *body);
-PliStatus pli_body_shadows_wear(PliBody *body, const double *points, PliIndex point_count, const PliIndex *tris,
-                                PliIndex tri_count, PliError *err);
+PliStatus pli_body_shadows_wear(PliBody *body, PliError *err); ///< thinned skins
 PliStatus pli_body_shadows_meet(PliBody *body, PliError *err); ///< tools
 PliStatus pli_body_shadows_fix(PliBody *body, PliError *err);
 PliStatus pli_body_shadows_retune(PliBody *body, PliError *err);
 void pli_body_shadows_reset(PliBody *body);
+// choice.c
+void pli_choice_reset(PliBody *body);
+/// How the coming step is taken. `once`: the host corrects it afterwards.
+void pli_choice_make(PliBody *body, const PliState *s, double dt, bool once);
+void pli_choice_note(PliBody *body, double dt, const PliStepInfo *info); ///< it was
+double pli_body_rest_substep(PliBody *body);                             ///< s, the longest explicit one at rest
 // body_filter.c
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
@@ -169,6 +193,10 @@ PliStatus pli_body_default_skin(PliBody *body, PliError *err);
 static inline double pli_body_homing(double dt) { return 1.0 - exp(-dt / PLI_HOMING_TIME); }
 void pli_body_after_events(PliBody *body, double *x); ///< what the skin showed is still what it shows
 void pli_body_contact_begin(PliBody *body, const PliStage *stage);
+/// Points that dv, a solution of the stage, takes into a tool from where nobody looked become candidates. @return how many
+PliIndex pli_body_contact_extend(PliBody *body, const double *dv);
 void pli_body_skin_compose(const PliBody *body);
+/// Places of some points of the skin, at 3 times their number in `points`.
+void pli_body_skin_some(const PliBody *body, const double *x, const PliIndex *list, PliIndex count, double *points);
 
 #endif

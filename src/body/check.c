@@ -3,9 +3,28 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <pliant/body.h>
+#include <pliant/scheme.h>
 
 #include "base/vec.h"
+
+static PliStatus check_regions(const char *kind, const double *regions, PliIndex count, bool poisson, PliError *err)
+{
+    for (PliIndex i = 0; i < count; ++i) {
+        const double *r = regions + 5 * (size_t)i;
+        for (int k = 0; k < 5; ++k)
+            if (!isfinite(r[k])) return pli_refuse(err, PLI_BAD_ARGUMENT, "%s region %u is not a number", kind, i);
+        if (!(r[3] > 0.0))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s region %u has a radius of %g m; it must be more than 0", kind,
+                              i, r[3]);
+        if (!poisson && !(r[4] > 0.0))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s region %u has a factor of %g; it must be more than 0", kind, i,
+                              r[4]);
+        if (poisson && !(r[4] >= 0.0 && r[4] < 0.5))
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s region %u has a ratio of %g; it must be in [0, 0.5)", kind, i,
+                              r[4]);
+    }
+    return PLI_OK;
+}
 
 PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
 {
@@ -40,6 +59,11 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "mass damping must be >= 0 1/s, not %g", d->mass_damping);
     if (!(d->rayleigh_stiffness >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "Rayleigh stiffness must be >= 0 s, not %g", d->rayleigh_stiffness);
+    if (d->integrator == PLI_INTEGRATE_AUTO && d->rayleigh_stiffness > 0.0)
+        return pli_refuse(
+            err, PLI_BAD_ARGUMENT,
+            "Rayleigh stiffness belongs to implicit steps, and integrator=\"auto\" may take explicit ones: "
+            "use damping, or integrator=\"implicit\"");
     if (d->order < 1 || d->order > 2)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "order of implicit steps must be 1 or 2, not %d", d->order);
     if (d->newton < 1)
@@ -49,17 +73,10 @@ PliStatus pli_body_def_check(const PliBodyDef *d, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "cg iterations must be >= 1, not %d", d->cg_iterations);
     if (!(d->cg_tolerance > 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "cg tolerance must be > 0, not %g", d->cg_tolerance);
-    for (PliIndex i = 0; i < d->stiff_region_count; ++i) {
-        const double *r = d->stiff_regions + 5 * (size_t)i;
-        for (int k = 0; k < 5; ++k)
-            if (!isfinite(r[k])) return pli_refuse(err, PLI_BAD_ARGUMENT, "stiff region %u is not a number", i);
-        if (!(r[3] > 0.0))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "stiff region %u has a radius of %g m; it must be more than 0", i,
-                              r[3]);
-        if (!(r[4] > 0.0))
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "stiff region %u has a factor of %g; it must be more than 0", i,
-                              r[4]);
-    }
+    if (check_regions("stiff", d->stiff_regions, d->stiff_region_count, false, err) != PLI_OK ||
+        check_regions("dense", d->dense_regions, d->dense_region_count, false, err) != PLI_OK ||
+        check_regions("poisson", d->poisson_regions, d->poisson_region_count, true, err) != PLI_OK)
+        return PLI_BAD_ARGUMENT;
     for (int i = 0; i < 3; ++i)
         if (!isfinite(d->gravity[i])) return pli_refuse(err, PLI_BAD_ARGUMENT, "gravity is not finite");
     return PLI_OK;
@@ -95,11 +112,48 @@ PliStatus pli_step_check(const PliStepInfo *info, PliError *err)
     return info->status;
 }
 
-double pli_body_def_stiffness(const PliBodyDef *d, const double p[3])
+static double value_at(const double *regions, PliIndex count, const double p[3], double elsewhere)
 {
-    for (PliIndex i = d->stiff_region_count; i-- > 0;) {
-        const double *r = d->stiff_regions + 5 * (size_t)i;
+    for (PliIndex i = count; i-- > 0;) {
+        const double *r = regions + 5 * (size_t)i;
         if (v3_distance(r, p) <= r[3]) return r[4];
     }
-    return 1.0;
+    return elsewhere;
+}
+
+double pli_body_def_stiffness(const PliBodyDef *d, const double p[3])
+{
+    return value_at(d->stiff_regions, d->stiff_region_count, p, 1.0);
+}
+
+double pli_body_def_density(const PliBodyDef *d, const double p[3])
+{
+    return value_at(d->dense_regions, d->dense_region_count, p, 1.0);
+}
+
+double pli_body_def_poisson(const PliBodyDef *d, const double p[3])
+{
+    return value_at(d->poisson_regions, d->poisson_region_count, p, d->material.poisson);
+}
+
+void pli_body_def_forget_regions(PliBodyDef *d)
+{
+    d->stiff_regions = d->dense_regions = d->poisson_regions = NULL;
+    d->stiff_region_count = d->dense_region_count = d->poisson_region_count = 0;
+}
+
+double pli_body_def_tet_mean(const PliBodyDef *d, PliMaterialFn *value, const double *rest, const PliIndex tet[4])
+{
+    enum { SIDE = 5 };
+    double sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < SIDE; ++i)
+        for (int j = 0; i + j < SIDE; ++j)
+            for (int k = 0; i + j + k < SIDE; ++k, ++count) {
+                const double w[4] = { i + 0.25, j + 0.25, k + 0.25, SIDE - 1 - i - j - k + 0.25 };
+                double p[3] = { 0.0, 0.0, 0.0 };
+                for (int c = 0; c < 4; ++c) v3_madd(p, w[c] / SIDE, rest + 3 * (size_t)tet[c]);
+                sum += value(d, p);
+            }
+    return sum / count;
 }

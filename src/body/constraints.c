@@ -152,8 +152,8 @@ PliStatus pli_body_constrain(PliBody *b, const PliConstraint *constraints, PliIn
                           "held points and an accuracy exclude each other: what the body falls back on makes explicit "
                           "steps");
     if (b->forms) return PLI_OK;
-    if (count && b->def.integrator != PLI_IMPLICIT)
-        return pli_refuse(err, PLI_UNSUPPORTED, "constraints need integrator=\"implicit\"");
+    if (count && b->def.integrator == PLI_SYMPLECTIC)
+        return pli_refuse(err, PLI_UNSUPPORTED, "constraints need integrator=\"implicit\" or \"auto\"");
     for (PliIndex p = 0; p < count; ++p)
         for (int d = 0; d < 3; ++d)
             if (!isfinite(constraints[p].point[d]) || !isfinite(constraints[p].direction[d]))

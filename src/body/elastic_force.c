@@ -89,27 +89,14 @@ static PliStatus make_rest(PliElasticForce *e, const PliSchemeStatic *st, PliErr
 /// Mean factor of Young's modulus of each tetrahedron, over points spread evenly in it.
 static PliStatus find_stiffness(PliElasticForce *e, const PliBodyDef *def, const PliSchemeStatic *st, PliError *err)
 {
-    enum { SIDE = 5 };
     if (!def->stiff_region_count || !st->tet_count) return PLI_OK;
     e->tet_stiffness = take(e, st->tet_count, sizeof *e->tet_stiffness);
     e->stiffness = take(e, st->element_capacity, sizeof *e->stiffness);
     e->natural = take(e, st->element_capacity, sizeof *e->natural);
     if (!e->tet_stiffness || !e->stiffness || !e->natural)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the stiffness of %u tetrahedra", st->tet_count);
-    for (PliIndex t = 0; t < st->tet_count; ++t) {
-        const PliIndex *v = st->tets + 4 * (size_t)t;
-        double sum = 0.0;
-        int count = 0;
-        for (int i = 0; i < SIDE; ++i)
-            for (int j = 0; i + j < SIDE; ++j)
-                for (int k = 0; i + j + k < SIDE; ++k, ++count) {
-                    const double w[4] = { i + 0.25, j + 0.25, k + 0.25, SIDE - 1 - i - j - k + 0.25 };
-                    double p[3] = { 0.0, 0.0, 0.0 };
-                    for (int c = 0; c < 4; ++c) v3_madd(p, w[c] / SIDE, st->rest + 3 * (size_t)v[c]);
-                    sum += pli_body_def_stiffness(def, p);
-                }
-        e->tet_stiffness[t] = sum / count;
-    }
+    for (PliIndex t = 0; t < st->tet_count; ++t)
+        e->tet_stiffness[t] = pli_body_def_tet_mean(def, pli_body_def_stiffness, st->rest, st->tets + 4 * (size_t)t);
     return PLI_OK;
 }
 
@@ -162,7 +149,7 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
     const size_t elements = st->element_capacity;
     e->kernel = pli_elastic_create(host, &kernel, err);
     if (!e->kernel || make_rest(e, st, err) != PLI_OK || find_stiffness(e, def, st, err) != PLI_OK) goto fail;
-    if (def->integrator == PLI_SYMPLECTIC) {
+    if (def->integrator != PLI_IMPLICIT) {
         e->bound = pli_step_bound_create(host, st->dof_count, st->active_capacity + st->slave_capacity);
         if (!e->bound) goto full;
         e->bytes += pli_step_bound_bytes(e->bound);

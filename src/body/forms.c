@@ -202,7 +202,7 @@ PliStatus pli_forms_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     if (status == PLI_OK) status = pli_body_retune(f->fallback, &fallback, err);
     if (status != PLI_OK) return status;
     b->def = *def;
-    b->def.stiff_regions = NULL, b->def.stiff_region_count = 0;
+    pli_body_def_forget_regions(&b->def);
     b->def.integrator = fallback.integrator, b->def.linear_solver = fallback.linear_solver;
     b->def.multirate = fallback.multirate;
     pli_forms_leave(f);

@@ -49,7 +49,7 @@ static double price(PliBody *b, double dt)
     const PliForceOps *force = b->system.force;
     const double points = b->system.active_count + b->system.slave_count;
     const double elements = force->element_count ? force->element_count(b->system.force_self) : 0.0;
-    if (b->def.integrator != PLI_IMPLICIT) {
+    if (!b->choice.implicit) {
         const double substep = b->stats.substep > 0.0 ? b->stats.substep : pli_body_longest_substep(b, b->statics.rest);
         const double one = b->elastic ? pli_elastic_force_work(b->elastic) : OTHER_ELEMENT * elements;
         return ceil(dt / substep) * (one + POINT * points);
@@ -171,11 +171,13 @@ static unsigned touching(const PliBody *b)
 static bool step_beside(PliBody *b, const PliState *s, double dt)
 {
     PliForms *f = b->forms;
-    double felt[PLI_TOOL_MAX][3];
+    double felt[PLI_TOOL_MAX][2][3];
     PliState t = { .x = s->x + 3 * (size_t)f->shift, .v = s->v + 3 * (size_t)f->shift };
-    for (int k = 0; k < b->tool_count; ++k) v3_copy(felt[k], b->tools[k].force);
+    for (int k = 0; k < b->tool_count; ++k)
+        v3_copy(felt[k][0], b->tools[k].force), v3_copy(felt[k][1], b->tools[k].torque);
     const PliStepInfo info = pli_body_step(f->own, &t, dt);
-    for (int k = 0; k < b->tool_count; ++k) v3_copy(b->tools[k].force, felt[k]);
+    for (int k = 0; k < b->tool_count; ++k)
+        v3_copy(b->tools[k].force, felt[k][0]), v3_copy(b->tools[k].torque, felt[k][1]);
     return info.status == PLI_OK && info.inverted == 0;
 }
 
@@ -269,7 +271,12 @@ void pli_body_form_text(const PliBody *b, char *text, size_t size)
                  100.0 * f->error, f->work);
         return;
     case PLI_FORM_WAITS: snprintf(why, sizeof why, "its own form has not been tried yet"); break;
-    case PLI_FORM_DEAR: snprintf(why, sizeof why, "its own form would cost %.2g times as much", f->work); break;
+    case PLI_FORM_DEAR:
+        if (f->work < 1.2)
+            snprintf(why, sizeof why, "its own form would not cost clearly less");
+        else
+            snprintf(why, sizeof why, "its own form would cost %.2g times as much", f->work);
+        break;
     case PLI_FORM_WRONG:
         snprintf(why, sizeof why, "its own form was %.2g %% off where it was tried", 100.0 * f->error);
         break;

@@ -58,8 +58,10 @@ PliStatus pli_live_create(PliBody *b)
     b->kept_f = TAKE(b, 3 * points, double);
     b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->contact_look = TAKE(b, st->dof_count, uint64_t);
-    if (b->def.integrator == PLI_IMPLICIT) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
-    const bool newton = b->def.integrator == PLI_IMPLICIT && b->def.newton > 1;
+    const bool choice = b->def.integrator == PLI_INTEGRATE_AUTO;
+    if (choice) b->choice.change = TAKE(b, 3 * active, double);
+    if (b->def.integrator != PLI_SYMPLECTIC) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
+    const bool newton = b->def.integrator != PLI_SYMPLECTIC && b->def.newton > 1;
     if (newton) b->newton_work = TAKE(b, pli_newton_workspace((PliIndex)points), double);
     b->system.newton = b->newton_work;
     const void *all[] = { l->dof,         l->position,   l->slave_first, l->slave_column, l->slave_weight,
@@ -72,7 +74,8 @@ PliStatus pli_live_create(PliBody *b)
                           b->contact_look };
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
-    if (b->def.integrator == PLI_IMPLICIT && !b->work) return PLI_OUT_OF_MEMORY;
+    if (b->def.integrator != PLI_SYMPLECTIC && !b->work) return PLI_OUT_OF_MEMORY;
+    if (choice && !b->choice.change) return PLI_OUT_OF_MEMORY;
     if (newton && !b->newton_work) return PLI_OUT_OF_MEMORY;
     memset(l->position, 0xff, st->dof_count * sizeof *l->position);
     return PLI_OK;
@@ -121,6 +124,7 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->contact_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->contact_look, st->dof_count);
     PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points));
+    PLI_FREE(h, b->choice.change, 3 * active);
     PLI_FREE(h, b->newton_work, pli_newton_workspace((PliIndex)points));
 }
 
@@ -230,6 +234,7 @@ void pli_body_recut(PliBody *b)
     s->mass_column = copied ? l->mass_column : cut.mass_column, s->mass_value = copied ? l->mass_value : cut.mass_value;
     s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
     s->force_ready = b->force_kept = false; // what was evaluated belongs to the old numbers
+    if (b->skin && b->ops->only_level) pli_skin_hang(b->skin, b->ops->only_level(b->self));
     recut_forces(b, &cut);
     b->revision++;
     b->stats.active = cut.active_count;

@@ -18,7 +18,7 @@ PliStatus pli_body_reserve_points(PliBody *b, PliIndex count, PliError *err)
 
 PliStatus pli_body_reserve_tethers(PliBody *b, PliError *err)
 {
-    if (b->def.integrator != PLI_IMPLICIT) return PLI_OK;
+    if (b->def.integrator == PLI_SYMPLECTIC) return PLI_OK;
     const PliIndex count = b->point_reserve + (b->contact && b->tool_count ? b->skin->point_count : 0);
     if (count <= b->tether_capacity) return PLI_OK;
     pli_body_points_free(b);
@@ -110,7 +110,8 @@ void pli_body_press(void *self, double *f)
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
 {
     PliBody *b = self;
-    const PliSettled settled = pli_contact_settle(b->contact, dv, solved);
+    PliSettled settled = pli_contact_settle(b->contact, dv, solved);
+    if (settled == PLI_SETTLED && pli_body_contact_extend(b, dv)) settled = PLI_SETTLE_MATRIX;
     *matrix = settled == PLI_SETTLE_MATRIX;
     if (*matrix) tethers_of_tools(b);
     return settled == PLI_SETTLED;
@@ -174,7 +175,7 @@ void pli_body_tethers_begin(PliBody *b, double reach)
     PliSystem *sys = &b->system;
     sys->tether_count = 0;
     if (b->state->points && !b->points_ready) ask_points(b, b->full_x, b->full_v);
-    if (b->def.integrator != PLI_IMPLICIT || !b->tether_first) return;
+    if (!b->choice.implicit || !b->tether_first) return;
     b->tether_first[0] = 0;
     if (b->state->points)
         for (const PliPointForces *p = &b->points; p; p = p->next) tethers_of_points(b, p, reach);
@@ -235,8 +236,7 @@ void pli_body_points_add(PliBody *b, double h, double *f)
 {
     if (!b->points_ready) ask_points(b, b->full_x, b->full_v);
     b->points_ready = false;
-    for (const PliPointForces *p = &b->points; p; p = p->next)
-        add_points(b, p, b->def.integrator == PLI_IMPLICIT ? h : 0.0, f);
+    for (const PliPointForces *p = &b->points; p; p = p->next) add_points(b, p, b->choice.implicit ? h : 0.0, f);
 }
 
 void pli_body_points_judge(PliBody *b, const double *x, const double *v, double *f)

@@ -8,7 +8,7 @@
 
 static PliState state_of(PliShadow *s) { return (PliState){ .x = s->x, .v = s->v }; }
 
-PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, PliError *err)
+PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, double spacing, PliError *err)
 {
     const PliSchemeStatic *st = &b->statics;
     if (b->shadow_count == PLI_SHADOW_MAX || first + shadow->statics.dof_count > st->dof_count) {
@@ -18,7 +18,7 @@ PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, PliEr
     }
     PliShadow *s = &b->shadow[b->shadow_count++];
     const size_t n = 3 * (size_t)shadow->statics.dof_count;
-    *s = (PliShadow){ .body = shadow, .first = first };
+    *s = (PliShadow){ .body = shadow, .first = first, .spacing = spacing };
     s->x = PLI_NEW(&b->host, n, double);
     s->v = PLI_NEW(&b->host, n, double);
     s->fixed = PLI_NEW(&b->host, shadow->statics.dof_count, PliIndex);
@@ -26,9 +26,7 @@ PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, PliEr
     b->bytes += shadow->bytes + 2 * n * sizeof(double);
     const PliState at = state_of(s);
     pli_body_reset(shadow, &at);
-    if (!b->skin) return PLI_OK;
-    return pli_body_shadows_wear(b, st->surface_points, st->surface_point_count, st->surface_tris,
-                                 st->surface_tri_count, err);
+    return pli_body_shadows_wear(b, err);
 }
 
 void pli_body_shadows_free(PliBody *b)
@@ -39,6 +37,7 @@ void pli_body_shadows_free(PliBody *b)
         PLI_FREE(&b->host, s->x, 3 * n);
         PLI_FREE(&b->host, s->v, 3 * n);
         PLI_FREE(&b->host, s->fixed, n);
+        PLI_FREE(&b->host, s->point, s->point_count);
         pli_body_destroy(s->body);
     }
     PLI_FREE(&b->host, b->shadow_points, 6 * (size_t)b->shadow_point_count);
@@ -46,20 +45,70 @@ void pli_body_shadows_free(PliBody *b)
 
 // ---- what the body is told, they are told, too ------------------------------------------------------------------------------
 
-PliStatus pli_body_shadows_wear(PliBody *b, const double *points, PliIndex point_count, const PliIndex *tris,
-                                PliIndex tri_count, PliError *err)
+typedef struct Thinning {
+    double *area;     ///< m2, that each point stands for; of those that others stand for 0
+    PliIndex *keeper; ///< who stands for each; PLI_NONE: nobody yet
+    PliIndex kept;
+} Thinning;
+
+static void stand_for(PliIndex i, void *user)
 {
-    if (b->shadow_count == 0) return PLI_OK;
+    Thinning *t = user;
+    if (t->keeper[i] != PLI_NONE) return;
+    t->keeper[i] = t->kept;
+    if (i == t->kept) return;
+    t->area[t->kept] += t->area[i];
+    t->area[i] = 0.0;
+}
+
+/// Points of a skin that are `spacing` apart or more, each with the area of those it stands for.
+static PliStatus wear(PliBody *b, PliShadow *s, PliError *err)
+{
+    const PliSkin *skin = b->skin;
+    const PliIndex n = skin->point_count;
+    Thinning t = { PLI_NEW(&b->host, n, double), PLI_NEW(&b->host, n, PliIndex), 0 };
+    double *place = PLI_NEW(&b->host, 3 * (size_t)n, double);
+    PliStatus status = PLI_OUT_OF_MEMORY;
+    PliIndex count = 0;
+    PLI_FREE(&b->host, s->point, s->point_count);
+    s->point_count = 0;
+    if (!t.area || !t.keeper || !place) goto done;
+    memcpy(t.area, skin->area, n * sizeof *t.area);
+    for (PliIndex i = 0; i < n; ++i) t.keeper[i] = PLI_NONE;
+    for (t.kept = 0; t.kept < n; ++t.kept) {
+        if (t.keeper[t.kept] != PLI_NONE) continue;
+        const double *p = skin->rest + 3 * (size_t)t.kept;
+        if (s->spacing > 0.0) pli_nearest_within(&skin->near, p, s->spacing, stand_for, &t);
+        t.keeper[t.kept] = t.kept;
+        v3_copy(place + 3 * (size_t)count++, p);
+    }
+    s->point = PLI_NEW(&b->host, count, PliIndex);
+    if (!s->point) goto done;
+    s->point_count = count;
+    for (PliIndex i = 0, k = 0; i < n; ++i)
+        if (t.keeper[i] == i) s->point[k++] = i;
+    status = pli_body_attach_skin(s->body, place, count, NULL, 0, err);
+    if (status == PLI_OK)
+        for (PliIndex k = 0; k < count; ++k) s->body->skin->area[k] = t.area[s->point[k]];
+done:
+    PLI_FREE(&b->host, t.area, n);
+    PLI_FREE(&b->host, t.keeper, n);
+    PLI_FREE(&b->host, place, 3 * (size_t)n);
+    return status == PLI_OK ? status : pli_refuse(err, status, "no memory for the skins of shadows");
+}
+
+PliStatus pli_body_shadows_wear(PliBody *b, PliError *err)
+{
+    if (b->shadow_count == 0 || !b->skin) return PLI_OK;
     PLI_FREE(&b->host, b->shadow_points, 6 * (size_t)b->shadow_point_count);
-    b->shadow_point_count = point_count;
-    b->shadow_points = PLI_NEW(&b->host, 6 * (size_t)point_count, double);
+    b->shadow_point_count = b->skin->point_count;
+    b->shadow_points = PLI_NEW(&b->host, 6 * (size_t)b->shadow_point_count, double);
     if (!b->shadow_points) {
         b->shadow_point_count = 0;
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
     }
     PliStatus status = PLI_OK;
-    for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k)
-        status = pli_body_attach_skin(b->shadow[k].body, points, point_count, tris, tri_count, err);
+    for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k) status = wear(b, &b->shadow[k], err);
     return status;
 }
 
@@ -144,16 +193,17 @@ double pli_body_shadow_distance(PliBody *b, int k, const double *x)
     const PliSkin *skin = b->skin;
     PliShadow *s = &b->shadow[k];
     if (!skin || !b->shadow_points) return 0.0;
-    const PliIndex n = skin->point_count;
-    double *own = b->shadow_points, *other = own + 3 * (size_t)n, sum = 0.0, area = 0.0;
-    pli_body_skin_positions(b, x, own);
+    double *own = b->shadow_points, *other = own + 3 * (size_t)skin->point_count, sum = 0.0, area = 0.0;
+    pli_body_skin_some(b, x, s->point, s->point_count, own);
     pli_body_skin_positions(s->body, s->x, other);
-    for (PliIndex i = 0; i < n; ++i) {
+    for (PliIndex n = 0; n < s->point_count; ++n) {
+        const PliIndex i = s->point[n];
+        const double weight = s->body->skin->area[n];
         double d[3];
-        v3_sub(d, own + 3 * (size_t)i, other + 3 * (size_t)i);
+        v3_sub(d, own + 3 * (size_t)i, other + 3 * (size_t)n);
         v3_madd(d, -1.0, skin->offset + 3 * (size_t)i); // what fades is shown, but is not there
-        sum += skin->area[i] * v3_dot(d, d);
-        area += skin->area[i];
+        sum += weight * v3_dot(d, d);
+        area += weight;
     }
     return area > 0.0 ? sqrt(sum / area) : 0.0;
 }

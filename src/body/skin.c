@@ -7,6 +7,37 @@
 #include "base/vec.h"
 #include "body/forms.h"
 
+/// Where its points are in each level but the finest.
+static PliStatus hang_on_levels(PliBody *b, PliSkin *skin)
+{
+    PliIndex column[4];
+    double weight[4];
+    for (int l = 0; b->ops->locate_at && l + 1 < b->statics.level_count; ++l) {
+        if (b->ops->locate_at(b->self, l, skin->rest, column, weight) == 0) continue;
+        skin->at[l] = pli_transfer_create(&b->host, skin->point_count, 4 * (size_t)skin->point_count);
+        if (!skin->at[l]) return PLI_OUT_OF_MEMORY;
+        pli_transfer_clear(skin->at[l], b->statics.dof_count);
+        for (PliIndex i = 0; i < skin->point_count; ++i) {
+            const PliIndex count = b->ops->locate_at(b->self, l, skin->rest + 3 * (size_t)i, column, weight);
+            if (pli_transfer_push(skin->at[l], column, weight, count) != PLI_OK) return PLI_OUT_OF_MEMORY;
+        }
+    }
+    if (b->ops->only_level) pli_skin_hang(skin, b->ops->only_level(b->self));
+    return PLI_OK;
+}
+
+/// A copy without the room that was not needed; t is gone.
+static PliTransfer *fitted(const PliHost *host, PliTransfer *t)
+{
+    const PliRows r = pli_transfer_rows(t);
+    PliTransfer *to = pli_transfer_create(host, r.out_count, r.first[r.out_count]);
+    if (to) pli_transfer_clear(to, r.in_count);
+    for (PliIndex i = 0; i < r.out_count && to; ++i) // it has the room
+        (void)pli_transfer_push(to, r.column + r.first[i], r.weight + r.first[i], r.first[i + 1] - r.first[i]);
+    pli_transfer_destroy(t);
+    return to;
+}
+
 PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_count, const PliIndex *tris,
                                PliIndex tri_count, PliError *err)
 {
@@ -29,14 +60,19 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
         const PliIndex count = b->ops->locate(b->self, p, column, weight, PLI_LOCATE_MAX);
         if (pli_transfer_push(base, column, weight, count) != PLI_OK) goto no_memory;
     }
+    if (!(base = fitted(&b->host, base))) goto no_memory;
     PliSkin *skin = pli_skin_create(&b->host, b->statics.dof_count, points, point_count, tris, tri_count, base);
     base = NULL; // the skin's, also when it could not be made
     if (!skin) goto no_memory;
+    if (hang_on_levels(b, skin) != PLI_OK) {
+        pli_skin_destroy(skin);
+        goto no_memory;
+    }
     pli_skin_destroy(b->skin);
     pli_contact_destroy(b->contact);
     b->contact = NULL;
     b->skin = skin;
-    if (pli_body_shadows_wear(b, points, point_count, tris, tri_count, err) != PLI_OK) return PLI_OUT_OF_MEMORY;
+    if (pli_body_shadows_wear(b, err) != PLI_OK) return PLI_OUT_OF_MEMORY;
     if (b->tool_count) return pli_body_set_tools(b, b->tools, b->tool_count, err);
     return PLI_OK;
 no_memory:
@@ -153,11 +189,16 @@ void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
         pli_body_skin_positions(b->forms->acting, PLI_ACTING(b, x), points);
         return;
     }
+    pli_body_skin_some(b, x, NULL, 0, points);
+}
+
+void pli_body_skin_some(const PliBody *b, const double *x, const PliIndex *list, PliIndex count, double *points)
+{
     if (!b->skin) return;
     b->skin->in_use = true;
     for (PliIndex i = 0; i < b->system.active_count; ++i)
         v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], x + 3 * (size_t)b->live.dof[i]);
-    evaluate_points(b, NULL, 0, b->full_x, points);
+    evaluate_points(b, list, count, b->full_x, points);
 }
 
 static void keep_point(PliIndex i, void *user)
@@ -238,6 +279,32 @@ static double compression_modulus(const PliMaterial *m)
     return m->young * (1.0 - m->poisson) / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
 }
 
+/// Pairs of the points skin->kept and of tools within reach of them. @return false: there is no room for all
+static bool add_candidates(PliBody *b, PliIndex awake)
+{
+    PliContact *c = b->contact;
+    PliSkin *skin = b->skin;
+    bool fits = true;
+    c->count = 0;
+    for (PliIndex n = 0; n < awake; ++n) {
+        const PliIndex i = skin->kept[n];
+        double nearest = INFINITY;
+        for (int t = 0; t < b->tool_count; ++t) {
+            double normal[3];
+            const double distance =
+                pli_tool_distance(&b->tools[t], c->stage.start, skin->position + 3 * (size_t)i, normal);
+            nearest = fmin(nearest, distance);
+            if (distance > c->reach[t]) continue;
+            PliIndex column[PLI_SKIN_ROW];
+            const PliIndex entries = point_row(b, i, column);
+            fits &= pli_contact_add(c, i, t, column, skin->weight + (size_t)i * PLI_SKIN_ROW, entries,
+                                    skin->offset + 3 * (size_t)i, skin->area[i], b->live.x);
+        }
+        skin->wake[i] = skin->motion + nearest;
+    }
+    return fits;
+}
+
 // Points that a tool may reach during the step: its present distance against what both can move, with a margin. A point whose
 // distance was larger than all that has moved since then need not be looked at.
 void pli_body_contact_begin(PliBody *b, const PliStage *stage)
@@ -247,21 +314,21 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
     c->tool = b->tools;
     c->tool_count = b->tool_count;
     skin->in_use = true;
-    c->implicit = b->def.integrator == PLI_IMPLICIT;
+    c->implicit = b->choice.implicit;
     c->modulus = compression_modulus(&b->def.material);
     c->size = b->size;
     c->drag = b->def.mass_damping;
     if (stage->start == 0.0) pli_contact_begin(c, b->live.inv_mass, b->step_length);
     pli_contact_begin_stage(c, stage);
     if (!b->ops->transfer_rows) (void)pli_body_skin_rows(b);
-    double fastest = 0.0, reach[PLI_TOOL_MAX], longest = 0.0;
+    double fastest = 0.0, longest = 0.0;
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
         fastest = fmax(fastest, v3_dot(b->live.v + 3 * (size_t)i, b->live.v + 3 * (size_t)i));
         v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], b->live.x + 3 * (size_t)i);
     }
     for (int t = 0; t < b->tool_count; ++t) {
-        reach[t] = stage->length * (sqrt(fastest) + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
-        longest = fmax(longest, reach[t]);
+        c->reach[t] = stage->length * (sqrt(fastest) + v3_norm(b->tools[t].velocity)) + 0.01 * b->size;
+        longest = fmax(longest, c->reach[t]);
     }
     const double moved = moved_since_last_look(b, stage->start);
     if (isinf(moved))
@@ -272,23 +339,59 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
     for (PliIndex i = 0; i < skin->point_count; ++i)
         if (!(skin->wake[i] - skin->motion > longest)) skin->kept[awake++] = i; // borrowed: no event is going on
     evaluate_points(b, skin->kept, awake, b->full_x, skin->position);
-    for (PliIndex n = 0; n < awake; ++n) {
-        const PliIndex i = skin->kept[n];
-        double nearest = INFINITY;
-        for (int t = 0; t < b->tool_count; ++t) {
-            double normal[3];
-            const double distance =
-                pli_tool_distance(&b->tools[t], stage->start, skin->position + 3 * (size_t)i, normal);
-            nearest = fmin(nearest, distance);
-            if (distance > reach[t]) continue;
-            PliIndex column[PLI_SKIN_ROW];
-            const PliIndex entries = point_row(b, i, column);
-            (void)pli_contact_add(c, i, t, column, skin->weight + (size_t)i * PLI_SKIN_ROW, entries,
-                                  skin->offset + 3 * (size_t)i, skin->area[i], b->live.x);
-        }
-        skin->wake[i] = skin->motion + nearest;
-    }
+    // Where speeds are large and tools are many there is no room for all pairs: then for the nearest, and the others when they come.
+    while (!add_candidates(b, awake) && c->reach[0] > 0.0)
+        for (int t = 0; t < b->tool_count; ++t) c->reach[t] = c->reach[t] > 1e-6 * b->size ? 0.5 * c->reach[t] : 0.0;
     memcpy(b->tool_last, b->tools, (size_t)b->tool_count * sizeof *b->tools);
+}
+
+static bool is_late(const PliContact *c, PliIndex point, int tool)
+{
+    for (PliIndex i = c->early; i < c->count; ++i)
+        if (c->point[i] == point && c->tool_of[i] == tool) return true;
+    return false;
+}
+
+// What a solve moves is not known before it: a body that is stopped at one place goes on at others, and faster than anything did.
+PliIndex pli_body_contact_extend(PliBody *b, const double *dv)
+{
+    PliContact *c = b->contact;
+    const PliSkin *skin = b->skin;
+    const PliStage *stage = &c->stage;
+    const PliIndex before = c->count;
+    double most = 0.0, tools = 0.0;
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        double way[3] = { 0.0, 0.0, 0.0 };
+        v3_madd(way, stage->length, b->live.v + 3 * (size_t)i);
+        v3_madd(way, stage->reach, dv + 3 * (size_t)i);
+        most = fmax(most, v3_norm(way));
+    }
+    most *= 2.0; // as above
+    for (int t = 0; t < b->tool_count; ++t) tools = fmax(tools, stage->length * v3_norm(b->tools[t].velocity));
+    for (PliIndex i = 0; i < skin->point_count; ++i) {
+        if (skin->wake[i] - skin->motion > most + tools) continue;
+        PliIndex column[PLI_SKIN_ROW], entries = PLI_NONE;
+        const double *weight = skin->weight + (size_t)i * PLI_SKIN_ROW;
+        double p[3], end[3], n[3];
+        for (int t = 0; t < b->tool_count; ++t) {
+            if (entries == PLI_NONE) {
+                entries = point_row(b, i, column);
+                v3_copy(p, skin->offset + 3 * (size_t)i);
+                for (PliIndex k = 0; k < entries; ++k) v3_madd(p, weight[k], b->live.x + 3 * (size_t)column[k]);
+                v3_copy(end, p);
+                for (PliIndex k = 0; k < entries; ++k) {
+                    v3_madd(end, stage->length * weight[k], b->live.v + 3 * (size_t)column[k]);
+                    v3_madd(end, stage->reach * weight[k], dv + 3 * (size_t)column[k]);
+                }
+            }
+            if (!(pli_tool_distance(&b->tools[t], stage->start + stage->length, end, n) < 0.0)) continue;
+            if (pli_tool_distance(&b->tools[t], stage->start, p, n) <= c->reach[t] || is_late(c, i, t)) continue;
+            (void)pli_contact_add(c, i, t, column, weight, entries, skin->offset + 3 * (size_t)i, skin->area[i],
+                                  b->live.x);
+        }
+    }
+    if (c->count > before) pli_contact_predict_late(c, before, b->live.x, b->live.v);
+    return c->count - before;
 }
 
 /// The force of tool t on skin point i at p with velocity u, as far as it is known before the step. @return false: none
@@ -296,7 +399,7 @@ static bool foresee_press(const PliBody *b, PliIndex i, int t, const double p[3]
                           double force[3])
 {
     const PliTool *tool = &b->tools[t];
-    const bool implicit = b->contact && b->def.integrator == PLI_IMPLICIT;
+    const bool implicit = b->contact && b->choice.implicit;
     double n[3], rate[3];
     const double gap = pli_tool_distance(tool, 0.0, p, n);
     v3_sub(rate, u, tool->velocity);

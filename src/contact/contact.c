@@ -95,6 +95,7 @@ void pli_contact_begin(PliContact *c, const double *inv_mass, double dt)
     c->inv_mass = inv_mass;
     c->dt = dt;
     memset(c->impulse, 0, sizeof c->impulse);
+    memset(c->spin, 0, sizeof c->spin);
     pli_contact_begin_stage(c, &(PliStage){ 0.0, dt, dt, false });
 }
 
@@ -149,6 +150,21 @@ void pli_contact_velocity(const PliContact *c, PliIndex i, const double *v, doub
     for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e) v3_madd(u, c->weight[e], v + 3 * (size_t)c->column[e]);
 }
 
+void pli_contact_arm(const PliContact *c, PliIndex i, double t, const double p[3], double arm[3])
+{
+    const PliTool *tool = &c->tool[c->tool_of[i]];
+    v3_sub(arm, p, tool->position);
+    v3_madd(arm, -t, tool->velocity);
+}
+
+void pli_contact_give(PliContact *c, int tool, const double arm[3], const double impulse[3])
+{
+    double spin[3];
+    v3_cross(spin, arm, impulse);
+    v3_add(c->impulse + 3 * tool, c->impulse + 3 * tool, impulse);
+    v3_add(c->spin + 3 * tool, c->spin + 3 * tool, spin);
+}
+
 // ---- explicit ------------------------------------------------------------------------------------------------------------
 
 void pli_contact_add_force(void *self, double t, double h, const double *x, const double *v, double *f)
@@ -173,12 +189,13 @@ void pli_contact_add_force(void *self, double t, double h, const double *x, cons
         }
         for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e)
             v3_madd(f + 3 * (size_t)c->column[e], c->weight[e], force);
-        v3_madd(c->impulse + 3 * c->tool_of[i], -h, force);
+        v3_scale(force, -h);
+        pli_contact_arm(c, i, t, p, p);
+        pli_contact_give(c, c->tool_of[i], p, force);
     }
 }
 
-/// Changes the velocity of the point by `change`, the positions with it, and books the impulse. Drag has already slowed this substep's
-/// velocity: it would have slowed what the impulse gives as well, which therefore is larger.
+/// Changes the velocity of the point by `change`, and the positions with it.
 static void push(PliContact *c, PliIndex i, double h, const double change[3], double *x, double *v)
 {
     const double s = 1.0 / c->compliance[i];
@@ -187,7 +204,21 @@ static void push(PliContact *c, PliIndex i, double h, const double change[3], do
         v3_madd(x + 3 * (size_t)c->column[e], w * h, change);
         v3_madd(v + 3 * (size_t)c->column[e], w, change);
     }
-    v3_madd(c->impulse + 3 * c->tool_of[i], -s * (1.0 + h * c->drag), change);
+}
+
+/// Books what the points were given in this substep. Drag has already slowed its velocity: it would have slowed what the impulse gives
+/// as well, which therefore is larger.
+static void book(PliContact *c, double t, double h, const double *x)
+{
+    for (PliIndex i = 0; i < c->count; ++i) {
+        const double *given = c->given + 4 * (size_t)i, *n = c->plane + 4 * (size_t)i;
+        double p[3], impulse[3];
+        if (given[0] == 0.0) continue; // there is no friction without pressure
+        for (int d = 0; d < 3; ++d) impulse[d] = -(1.0 + h * c->drag) * (given[0] * n[d] + given[1 + d]);
+        pli_contact_point(c, i, x, p);
+        pli_contact_arm(c, i, t, p, p);
+        pli_contact_give(c, c->tool_of[i], p, impulse);
+    }
 }
 
 /// The plane a point must not pass in this substep: the one that touches the tool next to where the point was when it began. Pressed
@@ -246,11 +277,15 @@ void pli_contact_correct(void *self, double t, double h, double *x, double *v)
         if (pass == 0) first = largest;
         if (largest <= 0.01 * first) break;
     }
+    book(c, t, h, x);
 }
 
 void pli_contact_end(PliContact *c, bool done)
 {
     if (c->implicit && done) pli_contact_book(c);
     for (int t = 0; t < c->tool_count; ++t)
-        for (int d = 0; d < 3; ++d) c->tool[t].force[d] = c->impulse[3 * t + d] / c->dt;
+        for (int d = 0; d < 3; ++d) {
+            c->tool[t].force[d] = c->impulse[3 * t + d] / c->dt;
+            c->tool[t].torque[d] = c->spin[3 * t + d] / c->dt;
+        }
 }

@@ -19,6 +19,7 @@
 typedef struct PliPress {
     double normal[3]; ///< out of the tool
     double start[3];  ///< m/s, against the tool, when the step begins
+    double arm[3];    ///< m, from the place of the tool, then
     double end; ///< m, distance at the end of the step if that velocity stays, less what need not be corrected yet
     double stiffness; ///< N/m, how steeply the force grows around the multiplier
     double share,
@@ -30,6 +31,7 @@ typedef struct PliPress {
     double at[3], balance[3]; ///< m/s and N: the change that was judged last, and the force which that is the answer to
     bool is_constraint;       ///< multipliers follow the force; else they stay (pressure 0)
     bool is_pressing, is_barred; ///< barred: there is no room for it in the matrix
+    bool is_smooth;              ///< without friction until the end of the step
 } PliPress;
 
 /// What pressed at the end of a step.
@@ -65,16 +67,19 @@ typedef struct PliContact {
     double *plane;   ///< explicit, shape [count, 4]: normal and offset of what a point must not pass in this substep
     double *allowed; ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
     double impulse[3 * 8];  ///< N s, per tool, over the step
+    double spin[3 * 8];     ///< N m s, the same about the place of the tool
     const double *inv_mass; ///< per active position
     double drag;            ///< 1/s, mass damping of the body
     bool implicit;
-    double modulus; ///< Pa, implicit: resistance of the material against compression
-    double size;    ///< m, of the body
-    double stiffer; ///< implicit: tethers against the body around their point
-    int rounds;     ///< implicit: that were judged in this step
-    double carried; ///< N, implicit: by tethers in the last round, 0: it cannot be compared with the next
-    double dt;      ///< s, of the step
-    PliStage stage; ///< implicit: the part of it that is being taken
+    double modulus;  ///< Pa, implicit: resistance of the material against compression
+    double size;     ///< m, of the body
+    double stiffer;  ///< implicit: tethers against the body around their point
+    int rounds;      ///< implicit: that were judged in this step
+    double carried;  ///< N, implicit: by tethers in the last round, 0: it cannot be compared with the next
+    double reach[8]; ///< m, per tool: points no further away are candidates from the start
+    PliIndex early;  ///< how many are; others were found on the way
+    double dt;       ///< s, of the step
+    PliStage stage;  ///< implicit: the part of it that is being taken
 } PliContact;
 enum { PLI_TOOL_MAX = 8 };
 
@@ -93,12 +98,18 @@ bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *co
 // hooks for PliSystem; self is the PliContact
 void pli_contact_add_force(void *self, double t, double h, const double *x, const double *v, double *f);
 void pli_contact_correct(void *self, double t, double h, double *x, double *v);
+/// From the place of its tool at time t to p.
+void pli_contact_arm(const PliContact *c, PliIndex i, double t, const double p[3], double arm[3]);
+/// What a point gives a tool, `arm` away from its place, N s.
+void pli_contact_give(PliContact *c, int tool, const double arm[3], const double impulse[3]);
 /// Writes the mean reaction to the tools; `done`: the step was, and what pressed is remembered.
 void pli_contact_end(PliContact *c, bool done);
 void pli_contact_forget(PliContact *c); ///< what pressed: the body is elsewhere
 
 // implicit; x and v of the start, dv of the step, per active position
 void pli_contact_predict(PliContact *c, const double *x, const double *v);
+/// The same for the candidates from `first` on, that a solve brought near: others keep what they have.
+void pli_contact_predict_late(PliContact *c, PliIndex first, const double *x, const double *v);
 /// Whether candidate i presses, and its h^2 stiffness, xx yy zz yz xz xy.
 bool pli_contact_tether(const PliContact *c, PliIndex i, double matrix[6]);
 void pli_contact_bar(PliContact *c, PliIndex i); ///< there is no room for its tether

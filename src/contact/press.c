@@ -19,6 +19,7 @@ static const double SLOW = 0.25;       ///< what a round may leave of what tethe
 static const double DEPTH = 1e-6;     ///< sizes of the body: how far inside points may be left, in the mean by pressure
 static const double TOLERANCE = 1e-3; ///< of the pressure: what may act against the laws ...
 static const double PATIENCE = 4.0;   ///< ... after as many rounds; then a third more with each
+static const int CIRCLING = 10;       ///< rounds after which a set is thought to come back
 static const double RUBBING = 0.05;   ///< how much an error of friction counts: its rounds are slow, its law is coarse
 static const double FAST = 0.1;       ///< radii a point may move in a step before its way is followed
 static const double RECOVERY = 1.0;  ///< sizes of the body per second: how fast points that begin inside are pushed out
@@ -45,14 +46,24 @@ const PliGrip *pli_contact_grip(const PliContact *c, PliIndex point, int tool)
 
 void pli_contact_forget(PliContact *c) { c->grip_count = 0; }
 
+static bool comes_before(const PliContact *c, PliIndex i, const PliGrip *g)
+{
+    return c->point[i] < g->point || (c->point[i] == g->point && c->tool_of[i] < g->tool);
+}
+
 void pli_contact_book(PliContact *c)
 {
     c->grip_count = 0;
     for (PliIndex i = 0; i < c->count; ++i) {
         const PliPress *s = &c->press[i];
-        v3_madd(c->impulse + 3 * c->tool_of[i], -c->stage.length, s->force);
+        double arm[3], impulse[3] = { 0.0, 0.0, 0.0 };
+        for (int d = 0; d < 3; ++d) arm[d] = s->arm[d] + c->stage.length * (s->start[d] + s->change[d]); // at its end
+        v3_madd(impulse, -c->stage.length, s->force);
+        pli_contact_give(c, c->tool_of[i], arm, impulse);
         if (!(s->law[0] > 0.0)) continue;
-        PliGrip *g = &c->grip[c->grip_count++];
+        PliIndex at = c->grip_count++;
+        for (; at > 0 && comes_before(c, i, &c->grip[at - 1]); --at) c->grip[at] = c->grip[at - 1]; // came late
+        PliGrip *g = &c->grip[at];
         g->point = c->point[i], g->tool = c->tool_of[i], g->pressure = s->law[0];
         v3_copy(g->friction, s->law + 1);
     }
@@ -97,6 +108,7 @@ static void predict(PliContact *c, PliIndex i, const double *x, const double *v)
     *s = (PliPress){ .is_constraint = tool->stiffness == 0.0, .share = 1.0 };
     pli_contact_point(c, i, x, p);
     pli_contact_velocity(c, i, v, s->start);
+    pli_contact_arm(c, i, c->stage.start, p, s->arm);
     const double h = c->stage.length, reach = c->stage.reach;
     const double gap = foresee_gap(tool, c->stage.start, p, s->start, h, s->normal), rate = v3_dot(s->start, s->normal);
     s->end = gap + h * rate;
@@ -121,7 +133,7 @@ static void stick(const PliContact *c, PliIndex i, const double change[3], doubl
     const double reach = c->stage.reach, across = v3_dot(change, s->normal);
     *pressure = s->pressure - s->stiffness * (s->end + reach * across);
     friction[0] = friction[1] = friction[2] = 0.0;
-    if (!(c->tool[c->tool_of[i]].friction > 0.0)) return;
+    if (!(c->tool[c->tool_of[i]].friction > 0.0) || s->is_smooth) return;
     double slip[3];
     v3_add(slip, s->start, change);
     v3_madd(slip, -v3_dot(slip, s->normal), s->normal);
@@ -141,10 +153,16 @@ static double allow(const PliContact *c, PliIndex i, double pressure, double fri
 
 void pli_contact_predict(PliContact *c, const double *x, const double *v)
 {
-    static const double none[3] = { 0.0, 0.0, 0.0 };
     c->stiffer = fmax(STIFFER, c->stiffer);
+    c->early = c->count;
+    pli_contact_predict_late(c, 0, x, v);
+}
+
+void pli_contact_predict_late(PliContact *c, PliIndex first, const double *x, const double *v)
+{
+    static const double none[3] = { 0.0, 0.0, 0.0 };
     c->carried = 0.0, c->rounds = 0;
-    for (PliIndex i = 0; i < c->count; ++i) {
+    for (PliIndex i = first; i < c->count; ++i) {
         PliPress *s = &c->press[i];
         double pressure, friction[3], allowed;
         predict(c, i, x, v);
@@ -161,7 +179,8 @@ bool pli_contact_tether(const PliContact *c, PliIndex i, double matrix[6])
     const PliPress *s = &c->press[i];
     if (!s->is_pressing || s->is_barred) return false;
     const double *n = s->normal, h2 = c->stage.length * c->stage.reach;
-    const double along = c->tool[c->tool_of[i]].friction > 0.0 ? h2 * s->share * s->stiffness : 0.0;
+    const bool rubs = c->tool[c->tool_of[i]].friction > 0.0 && !s->is_smooth;
+    const double along = rubs ? h2 * s->share * s->stiffness : 0.0;
     const double across = h2 * s->stiffness - along;
     matrix[0] = along + across * n[0] * n[0], matrix[1] = along + across * n[1] * n[1],
     matrix[2] = along + across * n[2] * n[2];
@@ -281,11 +300,29 @@ static void judge(PliContact *c, PliIndex i, double share, Balance *sum)
     sum->carried += s->law[0] * given / s->stiffness;
 }
 
+/// N, of a point that presses and is pulled; 0: it is not.
+static double pull_at(const PliContact *c, PliIndex i)
+{
+    const PliPress *s = &c->press[i];
+    if (!s->is_pressing || s->is_barred || s->law[0] > 0.0) return 0.0;
+    double pressure, friction[3];
+    stick(c, i, s->at, &pressure, friction);
+    return fmax(0.0, -pressure);
+}
+
+// With friction there is no energy that falls from set to set: where a corner stands between tools, the set that holds it pulls at it, and
+// the one that lets go of it lets it through. After some rounds only the one that is pulled most is let go, and slides freely for
+// the rest of the step when it comes back.
 static void change_set(PliContact *c)
 {
+    PliIndex most = PLI_NONE;
+    for (PliIndex i = 0; i < c->count && c->rounds > CIRCLING; ++i)
+        if (pull_at(c, i) > (most == PLI_NONE ? 0.0 : pull_at(c, most))) most = i;
     for (PliIndex i = 0; i < c->count; ++i) {
         PliPress *s = &c->press[i];
-        s->is_pressing = s->law[0] > 0.0;
+        const bool stays = most != PLI_NONE && i != most && pull_at(c, i) > 0.0;
+        s->is_smooth = s->is_smooth || (c->rounds > CIRCLING && !s->is_pressing && s->law[0] > 0.0);
+        s->is_pressing = s->law[0] > 0.0 || stays;
         s->share = s->next_share;
     }
     c->carried = 0.0;

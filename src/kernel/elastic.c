@@ -90,6 +90,7 @@ PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, Pl
     if (!def->explicit_only) {
         size_t width = e->sample_width;
         ok = ok && (e->tangent = PLI_NEW(host, tet_packs, PliTangentPack));
+        ok = ok && (e->linear_x = PLI_NEW(host, 3 * (size_t)def->point_capacity, double));
         ok = ok && (e->sample_tangent = PLI_NEW(host, sample_packs, PliTangentPack));
         ok = ok && (e->matrix = PLI_NEW(host, 9 * width * width, double));
         ok = ok && (e->matrix_half = PLI_NEW(host, 27 * width, double));
@@ -130,14 +131,18 @@ void pli_elastic_destroy(PliElastic *e)
     PLI_FREE(&host, e->sample_alike, sample_packs);
     PLI_FREE(&host, e->sample_lanes, 3 * entries);
     PLI_FREE(&host, e->tangent, tet_packs);
+    PLI_FREE(&host, e->linear_x, 3 * (size_t)e->def.point_capacity);
     PLI_FREE(&host, e->sample_tangent, sample_packs);
     PLI_FREE(&host, e->matrix, 9 * width * width);
     PLI_FREE(&host, e->matrix_half, 27 * width);
     PLI_FREE(&host, e, 1);
 }
 
+static void make_tangents(const PliElastic *e);
+
 void pli_elastic_set_material(PliElastic *e, const PliMaterial *m)
 {
+    make_tangents(e); // they belong to the old one
     e->def.material = *m;
     e->lame = pli_lame(m);
 }
@@ -342,6 +347,7 @@ typedef struct Pass {
     double *f;
     double k;
     bool derivative;
+    PliIndex first, last; ///< of the tetrahedra
 } Pass;
 
 static PliIndex tets_before(const PliElastic *e, PliIndex pack)
@@ -362,8 +368,12 @@ static void pass_chunks(PliIndex first, PliIndex last, int worker, void *arg)
 {
     (void)worker;
     const Pass *p = arg;
-    for (PliIndex c = first; c < last; ++c)
-        pass_tets(p, tets_before(p->e, c * p->e->chunk_packs), tets_before(p->e, (c + 1) * p->e->chunk_packs), true);
+    const PliElastic *e = p->e;
+    for (PliIndex c = first; c < last; ++c) {
+        const PliIndex from = tets_before(e, c * e->chunk_packs), to = tets_before(e, (c + 1) * e->chunk_packs);
+        const PliIndex begin = from > p->first ? from : p->first, end = to < p->last ? to : p->last;
+        if (begin < end) pass_tets(p, begin, end, true);
+    }
 }
 
 static void slots_to_points(PliIndex first, PliIndex last, int worker, void *arg)
@@ -410,16 +420,26 @@ static void entries_to_points(PliIndex first, PliIndex last, int worker, void *a
             add_entry(e, e->entry_sample[e->entry_list[k]], e->entry_list[k], p->f + 3 * (size_t)i);
 }
 
-static void run_pass(PliElastic *e, Pass *p)
+enum { POINTS = 512 };
+
+static void run_tets(PliElastic *e, Pass *p)
 {
-    enum { POINTS = 512, SAMPLE_PACKS = 8 };
-    if (e->threaded && e->tet_packs > PACK_BLOCK) {
+    if (p->first >= p->last) return;
+    // shared points are looked at once a pass, whatever its length: short ones are not worth it
+    if (e->threaded && p->last - p->first > PACK_BLOCK * PACK && p->last - p->first > e->tet_count / 4) {
         list_slots(e);
         pli_for(&e->host, (e->tet_packs - 1) / e->chunk_packs + 1, 1, pass_chunks, p);
         pli_for(&e->host, e->shared_count, POINTS, slots_to_points, p);
-    } else if (e->tet_count) {
-        pass_tets(p, 0, e->tet_count, false);
+    } else {
+        pass_tets(p, p->first, p->last, false);
     }
+}
+
+static void run_pass(PliElastic *e, Pass *p)
+{
+    enum { SAMPLE_PACKS = 8 };
+    p->last = e->tet_count;
+    run_tets(e, p);
     if (e->sample_count == 0) return;
     pli_for(&e->host, e->sample_packs, SAMPLE_PACKS, samples_to_stress, p);
     if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
@@ -446,16 +466,17 @@ void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, doub
 
 const double *pli_elastic_sample_stress(const PliElastic *e) { return e->sample_stress; }
 
-void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
+void pli_elastic_add_force_range(PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
                                  double *f)
 {
-    if (last > e->tet_count) last = e->tet_count;
-    e->kernel->tet_force(e, first, last, x, v, f, false);
+    Pass pass = { .e = e, .x = x, .v = v, .f = f, .first = first, .last = last < e->tet_count ? last : e->tet_count };
+    run_tets(e, &pass);
 }
 
 void pli_elastic_add_dforce(PliElastic *e, const double *dx, double k, double *df)
 {
     if (!e->linearized) return;
+    make_tangents(e);
     Pass pass = { .e = e, .x = dx, .f = df, .k = k, .derivative = true };
     run_pass(e, &pass);
 }
@@ -474,11 +495,21 @@ static void linearize_samples(PliIndex first, PliIndex last, int worker, void *a
     p->e->kernel->sample_linearize(p->e, first, last, p->x);
 }
 
+/// Those of tetrahedra that are still to be made.
+static void make_tangents(const PliElastic *e)
+{
+    if (!e->linearized || e->tangents_made) return;
+    Pass pass = { .e = e, .x = e->linear_x };
+    pli_for(&e->host, e->tet_packs, PACK_BLOCK / 4, linearize_tets, &pass);
+    ((PliElastic *)e)->tangents_made = true;
+}
+
 void pli_elastic_linearize(PliElastic *e, const double *x)
 {
     if (!e->tangent) return;
     Pass pass = { .e = e, .x = x };
-    pli_for(&e->host, e->tet_packs, PACK_BLOCK / 4, linearize_tets, &pass);
+    memcpy(e->linear_x, x, 3 * (size_t)e->tet_points * sizeof *x);
+    e->linear_project = e->project, e->tangents_made = false;
     pli_for(&e->host, e->sample_packs, PACK_BLOCK / 8, linearize_samples, &pass);
     e->linearized = true;
 }
@@ -629,6 +660,7 @@ static void sample_tangent(const PliElastic *e, PliIndex s, double C[81])
 void pli_elastic_element_matrices(const PliElastic *e, PliElementFn *fn, void *user)
 {
     if (!e->linearized) return;
+    make_tangents(e);
     const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     for (PliIndex t = 0; t < e->tet_count; ++t) {
         // tangents of tetrahedra hold grad V, so the frame on the right is already part of the gradients
@@ -666,8 +698,19 @@ static inline void turn_four(const V4 in[4], V4 out[4])
     out[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), out[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/// value += the blocks of four lanes. `place` is that of the first lane.
-PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place, PliIndex lanes, double *value)
+/// Numbers of blocks that one worker adds to.
+typedef struct PlaceRange {
+    PliIndex first, last;
+} PlaceRange;
+
+static inline bool is_in(PlaceRange r, PliIndex place)
+{
+    return (place & ~PLI_PLACE_MIRRORED) - r.first < r.last - r.first;
+}
+
+/// value += the blocks of four lanes that are in the range. `place` is that of the first lane.
+PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place, PliIndex lanes, PlaceRange range,
+                                double *value)
 {
     for (int q = 0; q < PLI_CORNER_PAIRS; ++q) {
         V4 in[8], low[4], high[4];
@@ -675,9 +718,10 @@ PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place,
         turn_four(in, low);
         turn_four(in + 4, high);
         for (PliIndex lane = 0; lane < lanes; ++lane) {
-            const PliIndex *p = place + PLI_CORNER_PAIRS * (size_t)lane;
-            double *v = value + 9 * (size_t)(p[q] & ~PLI_PLACE_MIRRORED);
-            const int64_t bits = -(int64_t)(p[q] >> 31);
+            const PliIndex p = place[PLI_CORNER_PAIRS * (size_t)lane + (size_t)q];
+            if (!is_in(range, p)) continue;
+            double *v = value + 9 * (size_t)(p & ~PLI_PLACE_MIRRORED);
+            const int64_t bits = -(int64_t)(p >> 31);
             const M4 mirrored = { bits, bits, bits, bits };
             const V4 l = low[lane], h = high[lane];
             const M4 lm = (M4)__builtin_shufflevector(l, h, 0, 3, 6, 1),
@@ -689,17 +733,58 @@ PLI_WIDE static void place_four(double (*block)[9][PACK], const PliIndex *place,
     }
 }
 
-void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value)
+static void add_range(const PliElastic *e, double k, const PliIndex *place, PlaceRange range, double *value)
 {
-    if (!e->linearized) return;
     _Alignas(64) double block[PLI_CORNER_PAIRS][9][PACK];
     for (PliIndex first = 0; first < e->tet_count; first += PACK, place += PACK * PLI_CORNER_PAIRS) {
         const PliIndex count = e->tet_count - first < PACK ? e->tet_count - first : PACK;
-        e->kernel->tet_blocks(e, first / PACK, k, block);
+        bool any = false;
+        for (PliIndex q = 0; q < PLI_CORNER_PAIRS * count && !any; ++q) any = is_in(range, place[q]);
+        if (!any) continue;
+        if (e->tangents_made)
+            e->kernel->tet_blocks(e, first / PACK, k, block);
+        else
+            e->kernel->tet_blocks_at(e, first / PACK, k, e->linear_x, block);
         for (PliIndex lane = 0; lane < count; lane += 4)
             place_four((double(*)[9][PACK])(&block[0][0][0] + lane), place + PLI_CORNER_PAIRS * (size_t)lane,
-                       count - lane < 4 ? count - lane : 4, value);
+                       count - lane < 4 ? count - lane : 4, range, value);
     }
+}
+
+typedef struct PlacePass {
+    const PliElastic *e;
+    double k;
+    const PliIndex *place;
+    double *value;
+    PliIndex first, count, parts; ///< blocks, cut into equal parts
+} PlacePass;
+
+static void add_parts(PliIndex first, PliIndex last, int worker, void *arg)
+{
+    (void)worker;
+    const PlacePass *p = arg;
+    for (PliIndex part = first; part < last; ++part) {
+        const PliIndex from = (PliIndex)((uint64_t)p->count * part / p->parts),
+                       to = (PliIndex)((uint64_t)p->count * (part + 1) / p->parts);
+        add_range(p->e, p->k, p->place, (PlaceRange){ p->first + from, p->first + to }, p->value);
+    }
+}
+
+// Every worker adds to blocks of its own, in the order of elements: elements on a border are made by both sides.
+void pli_elastic_add_tet_blocks(const PliElastic *e, double k, const PliIndex *place, double *value)
+{
+    if (!e->linearized || !e->tet_count) return;
+    PliIndex least = PLI_NONE, most = 0;
+    for (size_t q = 0; q < PLI_CORNER_PAIRS * (size_t)e->tet_count && e->threaded; ++q) {
+        const PliIndex p = place[q] & ~PLI_PLACE_MIRRORED;
+        least = p < least ? p : least, most = p > most ? p : most;
+    }
+    if (!e->threaded) {
+        add_range(e, k, place, (PlaceRange){ 0, PLI_NONE }, value);
+        return;
+    }
+    PlacePass pass = { e, k, place, value, least, most - least + 1, (PliIndex)e->host.worker_count };
+    pli_for(&e->host, pass.parts, 1, add_parts, &pass);
 }
 
 // True when sample s lists the same points as the one before: the four of a region do.

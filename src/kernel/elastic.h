@@ -62,7 +62,7 @@ void pli_elastic_add_force(PliElastic *e, const double *x, const double *v, doub
 /// passive coefficients pull through gradients of their own.
 const double *pli_elastic_sample_stress(const PliElastic *e);
 /// Only tets [first, last) of the list given to set_tets, serial, added straight to f: element ticks of the multirate integrator.
-void pli_elastic_add_force_range(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
+void pli_elastic_add_force_range(PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
                                  double *f);
 /// Caches what dforce and element matrices need at x: dP/dF in the principal frame of each element. Elastic part only; of a
 /// corotational element whose rotation is undefined (two opposite stretches) the tangent is bounded.

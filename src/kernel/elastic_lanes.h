@@ -210,35 +210,53 @@ W_INLINE void store_tangent(PliTangentPack *t, int lane, const Tangent *from)
     for (int i = 0; i < 3; ++i) w_store(&t->same[i][lane], from->same[i]), w_store(&t->swap[i][lane], from->swap[i]);
 }
 
+/// To packs of which the first is that of element `at`.
+W_INLINE void linearize_groups(const PliElastic *e, PliIndex at, int groups, const double *x, PliTangentPack *to)
+{
+    W F[TANGENTS][9], k[TANGENTS];
+    Tangent t[TANGENTS];
+    for (int n = 0; n < groups; ++n) {
+        const PliIndex here = at + (PliIndex)n * PLI_LANES;
+        const PliTetPack *p = &e->pack[here / PACK];
+        const int lane = (int)(here % PACK);
+        W g[9];
+        lanes_load_grad(p, lane, g);
+        lanes_gradient(p, lane, x, g, F[n]);
+        k[n] = 0.0 - w_load(&p->weight[lane]);
+    }
+    law_tangents(e->def.material.law, &e->lame, (const W(*)[9])F, k, e->linear_project, t, groups);
+    for (int n = 0; n < groups; ++n) {
+        const PliIndex here = at + (PliIndex)n * PLI_LANES;
+        const int lane = (int)(here % PACK);
+        W g[9], gv[9];
+        lanes_load_grad(&e->pack[here / PACK], lane, g);
+        for (int a = 0; a < 3; ++a)
+            for (int j = 0; j < 3; ++j)
+                gv[3 * a + j] = g[3 * a] * t[n].v[j] + g[3 * a + 1] * t[n].v[3 + j] + g[3 * a + 2] * t[n].v[6 + j];
+        for (int i = 0; i < 9; ++i) t[n].v[i] = gv[i];
+        store_tangent(to + (here / PACK - at / PACK), lane, &t[n]);
+    }
+}
+
 static void lanes_tet_linearize(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x)
 {
-    for (PliIndex n = first_pack; n < last_pack; ++n)
-        for (int lane = 0; lane < PACK; lane += PLI_LANES) {
-            const PliTetPack *p = &e->pack[n];
-            W g[9], F[9], gv[9];
-            Tangent t;
-            lanes_load_grad(p, lane, g);
-            lanes_gradient(p, lane, x, g, F);
-            law_tangent(e->def.material.law, &e->lame, F, 0.0 - w_load(&p->weight[lane]), e->project, &t);
-            for (int a = 0; a < 3; ++a)
-                for (int j = 0; j < 3; ++j)
-                    gv[3 * a + j] = g[3 * a] * t.v[j] + g[3 * a + 1] * t.v[3 + j] + g[3 * a + 2] * t.v[6 + j];
-            for (int i = 0; i < 9; ++i) t.v[i] = gv[i];
-            store_tangent(&e->tangent[n], lane, &t);
-        }
+    PliIndex at = first_pack * PACK;
+    const PliIndex end = last_pack * PACK;
+    for (; at + TANGENTS * PLI_LANES <= end; at += TANGENTS * PLI_LANES)
+        linearize_groups(e, at, TANGENTS, x, &e->tangent[at / PACK]);
+    for (; at < end; at += PLI_LANES) linearize_groups(e, at, 1, x, &e->tangent[at / PACK]);
 }
 
 // With g_a the gradient of corner a in the principal frame, the block (a, b) of an element is U H U^T with
 //   H_pp = diagonal_pp g_a,p g_b,p + sum_{q != p} same_pq g_a,q g_b,q,   H_pr = diagonal_pr g_a,p g_b,r + swap_pr g_a,r g_b,p.
 // Rows of one element sum to zero, which gives those of corner 0.
-static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, double (*out)[9][PACK])
+W_INLINE void pack_blocks(const PliTangentPack *t, double k, double (*out)[9][PACK])
 {
     enum { PAIRS = 6 };
     static const int pair[3][3] = { { -1, 2, 1 }, { 2, -1, 0 }, { 1, 0, -1 } },
                      diag[3][3] = { { 0, 5, 4 }, { 5, 1, 3 }, { 4, 3, 2 } };
     static const int row[PAIRS] = { 0, 1, 2, 1, 2, 2 }, column[PAIRS] = { 0, 1, 2, 0, 0, 1 },
                      to[PAIRS] = { -1, -1, -1, 3, 4, 5 }; // the first three only add to those of corner 0
-    const PliTangentPack *t = &e->tangent[pack];
     for (int lane = 0; lane < PACK; lane += PLI_LANES) {
         W u[9], g[9], d[6], same[3], swap[3], K[PAIRS][9];
         for (int i = 0; i < 9; ++i) u[i] = w_load(&t->u[i][lane]), g[i] = w_load(&t->v[i][lane]);
@@ -272,6 +290,19 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
                 w_store(&out[2][s][lane], k3);
             }
     }
+}
+
+static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, double (*out)[9][PACK])
+{
+    pack_blocks(&e->tangent[pack], k, out);
+}
+
+static void lanes_tet_blocks_at(const PliElastic *e, PliIndex pack, double k, const double *x, double (*out)[9][PACK])
+{
+    _Alignas(64) PliTangentPack t;
+    for (PliIndex lane = 0; lane < PACK; lane += TANGENTS * PLI_LANES)
+        linearize_groups(e, pack * PACK + lane, TANGENTS, x, &t);
+    pack_blocks(&t, k, out);
 }
 
 /// Sum over lanes in order.
@@ -454,11 +485,11 @@ static void lanes_sample_linearize(const PliElastic *e, PliIndex first_pack, Pli
         PliSamplePack *p = &e->sample[n];
         sample_gradients(e, n, x, all);
         for (int lane = 0; lane < PACK; lane += PLI_LANES) {
-            W F[9];
+            W F[1][9], k = 0.0 - w_load(&p->weight[lane]);
             Tangent t;
-            load_sample(p, lane, all, F);
-            for (int i = 0; i < 9 && e->sample_bulk; ++i) w_store(&p->f[i][lane], F[i]);
-            law_tangent(e->def.material.law, &e->lame, F, 0.0 - w_load(&p->weight[lane]), e->project, &t);
+            load_sample(p, lane, all, F[0]);
+            for (int i = 0; i < 9 && e->sample_bulk; ++i) w_store(&p->f[i][lane], F[0][i]);
+            law_tangents(e->def.material.law, &e->lame, (const W(*)[9])F, &k, e->project, &t, 1);
             store_tangent(&e->sample_tangent[n], lane, &t);
         }
     }
@@ -619,11 +650,11 @@ static void lanes_law_stress(PliLaw law, const PliLame *m, const double F[9][PAC
 #define PLI_LANES_KERNEL                                                                                               \
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
-        .tet_blocks = lanes_tet_blocks, .tet_energy = lanes_tet_energy, .tet_inverted = lanes_tet_inverted,            \
-        .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter,                                    \
-        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
-        .sample_pairs = lanes_sample_pairs, .sample_energy = lanes_sample_energy,                                      \
-        .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress                                       \
+        .tet_blocks = lanes_tet_blocks, .tet_blocks_at = lanes_tet_blocks_at, .tet_energy = lanes_tet_energy,          \
+        .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,                                        \
+        .sample_scatter = lanes_sample_scatter, .sample_dforce = lanes_sample_dforce,                                  \
+        .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                                \
+        .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress \
     }
 
 #endif

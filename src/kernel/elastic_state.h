@@ -62,7 +62,10 @@ struct PliElastic {
     PliIndex tet_count, tet_packs, tet_points;
     PliTetPack *pack;
     PliTangentPack *tangent;
-    double *stiffness; ///< per tet, for stresses
+    double *linear_x;    ///< [point_capacity, 3], where tangents belong to ...
+    bool linear_project; ///< ... and without negative eigenvalues
+    bool tangents_made;  ///< not yet: whoever assembles makes them on the way, in a cache and not in memory
+    double *stiffness;   ///< per tet, for stresses
     // only with more than one worker: a chunk of packs adds straight to the points it alone touches, and to slots, one per
     // corner, for the points it shares with other chunks
     PliIndex chunk_packs;
@@ -102,6 +105,8 @@ struct PliElasticKernel {
     void (*tet_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     /// k K of the eight elements of a pack, for the pairs of corners 00 11 22 33 10 20 30 21 31 32.
     void (*tet_blocks)(const PliElastic *e, PliIndex pack, double k, double (*out)[9][PACK]);
+    /// The same from positions, with no tangents kept.
+    void (*tet_blocks_at)(const PliElastic *e, PliIndex pack, double k, const double *x, double (*out)[9][PACK]);
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                              PliIndex *first);

@@ -236,39 +236,85 @@ W_INLINE W prestress_energy(const W F[9], const W S[6])
            (S[3] * C[3] + S[4] * C[4] + S[5] * C[5]);
 }
 
-/// Eigenvalues and eigenvectors (columns of V) of a symmetric matrix by cyclic Jacobi sweeps. Entries below 4e-16 of their
-/// diagonal are left alone, lane by lane, so that stopping when every lane is done changes no lane.
-W_INLINE void eigen_symmetric(const W A[6], W value[3], W V[9])
+/// Eigenvalues (the diagonal of d) and eigenvectors (columns of V) of a symmetric matrix by cyclic Jacobi sweeps.
+typedef struct Eigen {
+    W d[3], o[3]; ///< o[n] is the entry of the pair without n
+    W V[9];
+} Eigen;
+
+W_INLINE void eigen_begin(const W A[6], Eigen *e)
 {
-    W d[3] = { A[0], A[1], A[2] }, o[3] = { A[3], A[4], A[5] }; // o[n] is the entry of the pair without n
-    for (int i = 0; i < 9; ++i) V[i] = w_set(i % 4 == 0 ? 1.0 : 0.0);
-    for (int sweep = 0; sweep < 8; ++sweep) {
-        W a0 = w_abs(d[0]), a1 = w_abs(d[1]), a2 = w_abs(d[2]);
-        if (!(w_greater(w_abs(o[0]), 4e-16 * (a1 + a2)) | w_greater(w_abs(o[1]), 4e-16 * (a0 + a2)) |
-              w_greater(w_abs(o[2]), 4e-16 * (a0 + a1))))
-            break;
-        for (int n = 2; n >= 0; --n) {
-            const int p = n == 0 ? 1 : 0, q = n == 2 ? 1 : 2; // the pair; n is the third
-            W gap = d[q] - d[p], twice = 2.0 * o[n], small = 4e-16 * (w_abs(d[p]) + w_abs(d[q]));
-            W hyp = w_sqrt(gap * gap + twice * twice);
-            W t = w_sign_of(w_set(1.0), gap) * twice / (w_abs(gap) + hyp);
-            t = w_pick_greater(w_abs(o[n]), small, t, w_set(0.0));
-            W c = 1.0 / w_sqrt(t * t + 1.0), s = t * c;
-            W shift = t * o[n];
-            d[p] = d[p] - shift;
-            d[q] = d[q] + shift;
-            o[n] = w_pick_greater(w_abs(o[n]), small, w_set(0.0), o[n]);
-            W a = o[q], b = o[p]; // entries (n, p) and (n, q)
-            o[q] = c * a - s * b;
-            o[p] = s * a + c * b;
-            for (int i = 0; i < 3; ++i) {
-                W x = V[3 * i + p], y = V[3 * i + q];
-                V[3 * i + p] = c * x - s * y;
-                V[3 * i + q] = s * x + c * y;
-            }
-        }
+    for (int i = 0; i < 3; ++i) e->d[i] = A[i], e->o[i] = A[3 + i];
+    for (int i = 0; i < 9; ++i) e->V[i] = w_set(i % 4 == 0 ? 1.0 : 0.0);
+}
+
+W_INLINE bool eigen_done(const Eigen *e)
+{
+    const W *o = e->o, a0 = w_abs(e->d[0]), a1 = w_abs(e->d[1]), a2 = w_abs(e->d[2]);
+    return !(w_greater(w_abs(o[0]), 4e-16 * (a1 + a2)) | w_greater(w_abs(o[1]), 4e-16 * (a0 + a2)) |
+             w_greater(w_abs(o[2]), 4e-16 * (a0 + a1)));
+}
+
+/// One rotation, of the pair without n.
+W_INLINE void eigen_rotate(Eigen *e, int n)
+{
+    const int p = n == 0 ? 1 : 0, q = n == 2 ? 1 : 2;
+    W *d = e->d, *o = e->o, *V = e->V;
+    W gap = d[q] - d[p], twice = 2.0 * o[n], small = 4e-16 * (w_abs(d[p]) + w_abs(d[q]));
+    W hyp = w_sqrt(gap * gap + twice * twice);
+    W t = w_sign_of(w_set(1.0), gap) * twice / (w_abs(gap) + hyp);
+    t = w_pick_greater(w_abs(o[n]), small, t, w_set(0.0));
+    W c = 1.0 / w_sqrt(t * t + 1.0), s = t * c;
+    W shift = t * o[n];
+    d[p] = d[p] - shift;
+    d[q] = d[q] + shift;
+    o[n] = w_pick_greater(w_abs(o[n]), small, w_set(0.0), o[n]);
+    W a = o[q], b = o[p]; // entries (n, p) and (n, q)
+    o[q] = c * a - s * b;
+    o[p] = s * a + c * b;
+    for (int i = 0; i < 3; ++i) {
+        W x = V[3 * i + p], y = V[3 * i + q];
+        V[3 * i + p] = c * x - s * y;
+        V[3 * i + q] = s * x + c * y;
     }
-    for (int i = 0; i < 3; ++i) value[i] = d[i];
+}
+
+/// Several groups of lanes side by side: the long chain of square roots and divisions of one hides those of the others. Entries below
+/// 4e-16 of their diagonal are left alone, lane by lane, so that stopping when every lane is done changes no lane.
+W_INLINE void eigen_symmetric(Eigen *e, int groups)
+{
+    for (int sweep = 0; sweep < 8; ++sweep) {
+        bool done = true;
+        for (int g = 0; g < groups; ++g) done &= eigen_done(&e[g]);
+        if (done) break;
+        for (int n = 2; n >= 0; --n)
+            for (int g = 0; g < groups; ++g) eigen_rotate(&e[g], n);
+    }
+}
+
+/// Eigenvalues of A below zero become zero. Lanes that have none keep A as it is, so that no lane depends on its neighbours; mostly all do.
+W_INLINE void project_definite(W A[6])
+{
+    const W minor = A[0] * A[1] - A[5] * A[5];
+    const W det = A[2] * minor + A[3] * (A[4] * A[5] - A[0] * A[3]) + A[4] * (A[5] * A[3] - A[1] * A[4]);
+    const W zero = w_set(0.0);
+    const unsigned definite = w_greater(A[0], zero) & w_greater(minor, zero) & w_greater(det, zero);
+    if (definite == W_ALL) return;
+    Eigen e;
+    eigen_begin(A, &e);
+    eigen_symmetric(&e, 1);
+    W value[3];
+    const W *axis = e.V;
+    for (int i = 0; i < 3; ++i) value[i] = w_max(e.d[i], zero);
+    const int p[6] = { 0, 1, 2, 1, 0, 0 }, q[6] = { 0, 1, 2, 2, 2, 1 };
+    W good = w_pick_greater(A[0], zero, w_set(1.0), zero);
+    good = w_pick_greater(minor, zero, good, zero);
+    good = w_pick_greater(det, zero, good, zero);
+    for (int i = 0; i < 6; ++i) {
+        const W made = axis[3 * p[i]] * value[0] * axis[3 * q[i]] + axis[3 * p[i] + 1] * value[1] * axis[3 * q[i] + 1] +
+                       axis[3 * p[i] + 2] * value[2] * axis[3 * q[i] + 2];
+        A[i] = w_pick_greater(good, zero, A[i], made);
+    }
 }
 
 /// dP/dF in the principal frame, times k (see PliTangentPack). Project: eigenvalues of dP/dF below zero become zero, so
@@ -277,24 +323,47 @@ typedef struct Tangent {
     W u[9], v[9], diagonal[6], same[3], swap[3];
 } Tangent;
 
-W_INLINE void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool project, Tangent *out)
-{
-    // signed singular values from F = R S, S = V diag(s) V^T, U = R V: no division, so flat elements are no special case
-    W R[9], S[6], s[3], trace, zero = w_set(0.0);
-    polar(F, R, &trace);
-    for (int i = 0; i < 3; ++i) S[i] = R[i] * F[i] + R[3 + i] * F[3 + i] + R[6 + i] * F[6 + i];
-    const int pair[3][2] = { { 1, 2 }, { 0, 2 }, { 0, 1 } };
-    for (int n = 0; n < 3; ++n) {
-        int i = pair[n][0], j = pair[n][1];
-        S[3 + n] = 0.5 * ((R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j]) +
-                          (R[j] * F[i] + R[3 + j] * F[3 + i] + R[6 + j] * F[6 + i]));
-    }
-    eigen_symmetric(S, s, out->v);
-    const W *V = out->v;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            out->u[3 * i + j] = R[3 * i] * V[j] + R[3 * i + 1] * V[3 + j] + R[3 * i + 2] * V[6 + j];
+enum {
+    TANGENTS = PLI_LANES == 4 ? 2 : 1
+}; ///< groups of lanes that are made side by side: two of eight lanes were a sixth slower than one
 
+/// Principal directions of F = R S, S = V diag(s) V^T, U = R V: no division, so flat elements are no special case.
+W_INLINE void tangent_directions(const W (*F)[9], int groups, W (*s)[3], W *trace, Tangent *out)
+{
+    const int pair[3][2] = { { 1, 2 }, { 0, 2 }, { 0, 1 } };
+    Polar turn[TANGENTS];
+    Eigen e[TANGENTS];
+    W R[TANGENTS][9];
+    for (int g = 0; g < groups; ++g) polar_invariants(F[g], &turn[g]);
+    polar_trace(turn, groups);
+    for (int g = 0; g < groups; ++g) {
+        const W *f = F[g], *r = R[g];
+        W S[6];
+        polar_rotation(f, &turn[g], R[g], &trace[g]);
+        for (int i = 0; i < 3; ++i) S[i] = r[i] * f[i] + r[3 + i] * f[3 + i] + r[6 + i] * f[6 + i];
+        for (int n = 0; n < 3; ++n) {
+            int i = pair[n][0], j = pair[n][1];
+            S[3 + n] = 0.5 * ((r[i] * f[j] + r[3 + i] * f[3 + j] + r[6 + i] * f[6 + j]) +
+                              (r[j] * f[i] + r[3 + j] * f[3 + i] + r[6 + j] * f[6 + i]));
+        }
+        eigen_begin(S, &e[g]);
+    }
+    eigen_symmetric(e, groups);
+    for (int g = 0; g < groups; ++g) {
+        const W *r = R[g], *V = e[g].V;
+        for (int i = 0; i < 9; ++i) out[g].v[i] = V[i];
+        for (int i = 0; i < 3; ++i) s[g][i] = e[g].d[i];
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+                out[g].u[3 * i + j] = r[3 * i] * V[j] + r[3 * i + 1] * V[3 + j] + r[3 * i + 2] * V[6 + j];
+    }
+}
+
+/// What is between the directions, from signed singular values.
+W_INLINE void tangent_values(PliLaw law, const PliLame *m, const W s[3], W trace, W k, bool project, Tangent *out)
+{
+    const int pair[3][2] = { { 1, 2 }, { 0, 2 }, { 0, 1 } };
+    const W zero = w_set(0.0);
     // second derivatives of the energy in s (A), and the eigenvalues of the symmetric (flip) and skew (twist) pairs:
     // (w_i - w_j)/(s_i - s_j) and (w_i + w_j)/(s_i + s_j), written without the division where the law allows it
     W A[6], flip[3], twist[3];
@@ -330,14 +399,7 @@ W_INLINE void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool 
         }
     }
     if (project) {
-        W value[3], axis[9];
-        eigen_symmetric(A, value, axis);
-        for (int i = 0; i < 3; ++i) value[i] = w_max(value[i], zero);
-        for (int i = 0; i < 6; ++i) {
-            int p = i < 3 ? i : pair[i - 3][0], q = i < 3 ? i : pair[i - 3][1];
-            A[i] = axis[3 * p] * value[0] * axis[3 * q] + axis[3 * p + 1] * value[1] * axis[3 * q + 1] +
-                   axis[3 * p + 2] * value[2] * axis[3 * q + 2];
-        }
+        if (law != PLI_COROT) project_definite(A); // 2 mu + lambda 1 1^T is positive definite for every material
         for (int n = 0; n < 3; ++n) flip[n] = w_max(flip[n], zero), twist[n] = w_max(twist[n], zero);
     }
     for (int i = 0; i < 6; ++i) out->diagonal[i] = k * A[i];
@@ -345,6 +407,14 @@ W_INLINE void law_tangent(PliLaw law, const PliLame *m, const W F[9], W k, bool 
         out->same[n] = 0.5 * k * (flip[n] + twist[n]);
         out->swap[n] = 0.5 * k * (flip[n] - twist[n]);
     }
+}
+
+W_INLINE void law_tangents(PliLaw law, const PliLame *m, const W (*F)[9], const W *k, bool project, Tangent *out,
+                           int groups)
+{
+    W s[TANGENTS][3], trace[TANGENTS];
+    tangent_directions(F, groups, s, trace, out);
+    for (int g = 0; g < groups; ++g) tangent_values(law, m, s[g], trace[g], k[g], project, &out[g]);
 }
 
 /// M' of PliTangentPack from M, in place.

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "mesh/tet.h"
 
-enum { LEAF = 4, MAX_DEPTH = 64 };
+enum { LEAF = 8, MAX_DEPTH = 64 };
 
 /// Weights down to this count as inside, so that a point on a shared face, edge or node is inside every tet it touches
 /// whatever the rounding, and the lowest index wins.
@@ -108,6 +108,15 @@ static PliIndex build(PliLocator *l, const Sort *s, PliIndex first, PliIndex las
     return id;
 }
 
+static void give_back_boxes(PliLocator *l)
+{
+    Box *box = PLI_NEW(&l->host, l->box_count, Box);
+    if (!box) return; // it stays as large as it was
+    if (l->box_count) memcpy(box, l->box, l->box_count * sizeof *box);
+    PLI_FREE(&l->host, l->box, l->box_capacity);
+    l->box = box, l->box_capacity = l->box_count;
+}
+
 static bool valid(const double *x, PliIndex point_count, const PliIndex *tets, PliIndex tet_count)
 {
     for (size_t i = 0; i < 3 * (size_t)point_count; ++i)
@@ -144,6 +153,7 @@ PliLocator *pli_locator_create(const PliHost *host, const double *x, PliIndex po
         }
         const Sort sort = { centre, l->order };
         if (l->used_count) build(l, &sort, 0, l->used_count);
+        give_back_boxes(l);
     }
     PLI_FREE(host, centre, 3 * (size_t)tet_count);
     if (done) return l;

@@ -28,7 +28,9 @@ PLI_API PliMaterial pli_material_default(void); ///< StVK, 1e4 Pa, 0.3, 1000 kg/
 /// One sentence when a value is out of range.
 PLI_API PliStatus pli_material_check(const PliMaterial *m, PliError *err);
 
-typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT } PliIntegrator;
+/// PLI_INTEGRATE_AUTO: explicit or implicit (of second order) steps, whichever takes less work for the present active set, material and
+/// step. Counts of elements, substeps and iterations decide, no clock: the same bits every time.
+typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT, PLI_INTEGRATE_AUTO } PliIntegrator;
 typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
@@ -87,7 +89,7 @@ typedef struct PliBodyDef {
     int newton;                    ///< implicit: linearisations of a step, at most; default 1
     int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100
-    double cg_tolerance;           ///< relative residual, default 1e-8
+    double cg_tolerance;           ///< relative residual, default 1e-8; with an accuracy at least 1e-5 for 2 %
     double gravity[3];             ///< m/s2, default 0 -9.81 0
     double mass_damping;           ///< 1/s, absolute drag, default 0
     double rayleigh_stiffness;     ///< s, implicit only
@@ -100,6 +102,9 @@ typedef struct PliBodyDef {
     /// the last counts. Read at creation.
     const double *stiff_regions;
     PliIndex stiff_region_count;
+    /// The same with a factor of the density, and with Poisson's ratio as it is there; schemes that have one of it refuse.
+    const double *dense_regions, *poisson_regions;
+    PliIndex dense_region_count, poisson_region_count;
     int cookie;
 } PliBodyDef;
 #define PLI_DEF_COOKIE 0x504c4931
@@ -110,6 +115,8 @@ PLI_API PliStatus pli_body_def_check(const PliBodyDef *def, PliError *err);
 
 /// Factor of Young's modulus at a point of the rest shape.
 PLI_API double pli_body_def_stiffness(const PliBodyDef *def, const double p[3]);
+PLI_API double pli_body_def_density(const PliBodyDef *def, const double p[3]); ///< factor of the density there
+PLI_API double pli_body_def_poisson(const PliBodyDef *def, const double p[3]); ///< Poisson's ratio there
 
 /// Uniform finite elements on one mesh: the reference every scheme is compared with.
 typedef struct PliFemDef {
@@ -178,8 +185,9 @@ typedef struct PliTool {
     double radius;      ///< m, sphere and capsule
     /// N/m3, pressure per penetration depth; 0: a constraint, no skin point is inside when a step ends
     double stiffness;
-    double friction; ///< Coulomb coefficient
-    double force[3]; ///< N, out: reaction on the tool, mean over the last step
+    double friction;  ///< Coulomb coefficient
+    double force[3];  ///< N, out: reaction on the tool, mean over the last step
+    double torque[3]; ///< N m, out: of that reaction, about `position` as it moves
 } PliTool;
 /// Tools stay the host's; they are read at each step and their force is written. NULL, 0 removes them.
 PLI_API PliStatus pli_body_set_tools(PliBody *body, PliTool *tools, int count, PliError *err);
@@ -299,6 +307,14 @@ typedef enum PliFormReason {
 } PliFormReason;
 
 /// Costs and events.
+/// Why steps of integrator="auto" are explicit or implicit.
+typedef enum PliChoiceReason {
+    PLI_CHOICE_WORK,   ///< less work
+    PLI_CHOICE_MOTION, ///< explicit, because implicit steps of this length would not follow the motion
+    PLI_CHOICE_HOST,   ///< the host's forces need substeps, or its corrections one implicit step
+    PLI_CHOICE_BUDGET, ///< explicit, because the governor knows what substeps cost
+} PliChoiceReason;
+
 typedef struct PliStats {
     double adapt_ms, force_ms, solve_ms, surface_ms, step_ms; ///< last step
     PliIndex active, elements, slaves, per_level[8];          ///< now
@@ -322,6 +338,12 @@ typedef struct PliStats {
     PliIndex eased;   ///< explicit: slivers with less than all damping, now
     /// implicit, of solve_ms: the tangent, the matrix with what is made of it, iterations or substitutions; last step
     double linearize_ms, prepare_ms, iterate_ms;
+    // with integrator="auto":
+    bool implicit;                       ///< the last step was
+    PliChoiceReason choice;              ///< why
+    uint64_t implicit_steps, changes;    ///< since reset: those that were, and times that it changed
+    double explicit_work, implicit_work; ///< of a step either way, in evaluations of one tetrahedron
+    double lag;                ///< what implicit steps would be off by in time lately, over the largest displacement
     const char *linear_solver; ///< implicit: which one solves the present active set; NULL: none yet
     size_t bytes;              ///< allocated
 } PliStats;
@@ -329,6 +351,8 @@ PLI_API PliStats pli_body_stats(const PliBody *body);                   ///< a c
 PLI_API uint64_t pli_body_hash(const PliBody *body, const PliState *s); ///< same for any worker count and vector unit
 /// One sentence about the form a body is in, without a full stop; empty where it has only one.
 PLI_API void pli_body_form_text(const PliBody *body, char *text, size_t size);
+/// How steps of integrator="auto" were taken, and why, without a full stop; empty with another one.
+PLI_API void pli_body_choice_text(const PliBody *body, char *text, size_t size);
 /// Stress in Pa, averaged to dofs of the active level.
 PLI_API void pli_body_von_mises(const PliBody *body, const double *x, double *per_dof);
 

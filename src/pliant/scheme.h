@@ -171,6 +171,15 @@ typedef enum PliPrepared {
     PLI_PREPARED_INDEFINITE, ///< exact, but A has negative eigenvalues: the body asks again with a definite K
 } PliPrepared;
 
+/// Coefficients that forces act on and whose motion is asked for, through the rows of W that they are.
+typedef struct PliTouched {
+    PliIndex count;
+    const PliIndex *dof;
+    PliRows rows;             ///< W: dofs from active dofs
+    const PliIndex *position; ///< active dof -> active point
+    const uint8_t *is_fixed;  ///< per dof
+} PliTouched;
+
 /// A linear solver or preconditioner. Those of the scheme are asked first, then the library's own; the first that takes a cut
 /// solves it until the cut changes.
 typedef struct PliLinearOps {
@@ -189,6 +198,9 @@ typedef struct PliLinearOps {
     void (*apply)(void *self, const PliStepMatrix *a, const double *p, double *y);
     /// Eight at once, in place: x and work have shape [3 count, 8]. NULL: one after the other.
     void (*solve_eight)(void *self, const PliStepMatrix *a, double *x, double *work);
+    /// c [3 count, 3 count] = factor B^T A^-1 B with the touched coefficients as columns of B. May allocate, when more is touched than
+    /// before. False: no memory. NULL: by eight solves at once.
+    bool (*condense)(void *self, const PliStepMatrix *a, const PliTouched *b, double factor, double *c);
     /// Internal forces f on active points at a->x, when a step begins: a method whose stiffness stands in for the true one judges itself
     /// by how they changed. NULL: it does not.
     void (*watch)(void *self, const PliStepMatrix *a, const double *f);
@@ -274,13 +286,18 @@ typedef struct PliSchemeOps {
     /// f += forces of the scheme's own on active coefficients (by active position), held during the coming step. May be NULL.
     void (*add_force)(void *self, double *f);
     PliIndex (*place)(const void *self, PliIndex dof); ///< see pli_body_dof_place; NULL: every coefficient is a place
-    unsigned criteria;  ///< kinds it can judge by, bits 1 << PLI_BY_...; 0: it is not adaptive
-    bool accurate;      ///< it takes criterion.accuracy
-    bool judges_forces; ///< see pli_body_judges_forces
+    unsigned criteria;                       ///< kinds it can judge by, bits 1 << PLI_BY_...; 0: it is not adaptive
+    bool accurate;                           ///< it takes criterion.accuracy
+    bool density_by_place, poisson_by_place; ///< it takes dense_regions, poisson_regions
+    bool judges_forces;                      ///< see pli_body_judges_forces
     bool
         announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
+    /// The same from the coefficients of one level, up to four of them (0: never alone), and the level that is all the cut is (-1: there is none):
+    /// then skins hang on it directly. Both or neither. NULL: they always hang on the finest level, and what that follows.
+    PliIndex (*locate_at)(void *self, int level, const double point[3], PliIndex column[4], double weight[4]);
+    int (*only_level)(const void *self);
     /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
     void (*pin)(void *self, const uint8_t *fixed);
     /// The definition is about to change while the body runs: the scheme brings what it has made of it up to date, or refuses with a
@@ -288,6 +305,12 @@ typedef struct PliSchemeOps {
     PliStatus (*retune)(void *self, const PliBodyDef *def, PliError *err);
     bool (*is_valid)(const void *self, PliError *err); ///< whole-structure check, for tests; may be NULL
 } PliSchemeOps;
+
+typedef double PliMaterialFn(const PliBodyDef *def, const double p[3]); ///< as pli_body_def_density
+/// Mean over points spread evenly in a tetrahedron at rest.
+PLI_API double pli_body_def_tet_mean(const PliBodyDef *def, PliMaterialFn *value, const double *rest,
+                                     const PliIndex tet[4]);
+PLI_API void pli_body_def_forget_regions(PliBodyDef *def); ///< they are the caller's
 
 /// Makes a body around a scheme object; takes ownership of `self` (also on failure).
 PLI_API PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSchemeOps *ops, void *self,
@@ -307,6 +330,9 @@ PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< t
 PLI_API void pli_body_recut(PliBody *body);
 PLI_API uint64_t pli_body_revision(const PliBody *body); ///< grows with every recut
 PLI_API PliLiveView pli_body_live(const PliBody *body);  ///< of the present cut (of the form that acts, in its numbers)
+/// Evaluations of every element that a step of dt costs as much as, where one substep may take so long: by substeps, by an
+/// implicit solve, or by what the definition leaves to us. Counts, not times.
+PLI_API double pli_body_step_evaluations(const PliBodyDef *def, double dt, double substep);
 PLI_API bool pli_body_is_live(const PliBody *body, PliIndex dof); ///< active or slave in the present cut
 /// Options of explicit steps: the semi-implicit filter in increment form, and the change of speed that halves substeps (0: off).
 /// Once, right after creation: allocates.
@@ -337,8 +363,9 @@ PLI_API void pli_body_add_external_forces(PliBody *body, const double *x, const 
 // A shadow is a coarser body that lives through the same as another: tools, gravity, fixed coefficients, skin. What the two differ by
 // is measured on the skin, whatever the error comes from: elements that are too stiff, a contact, a phase.
 
-/// Coefficient i of the shadow is first + i of the body. Takes ownership, also on failure. Right after creation: allocates.
-PLI_API PliStatus pli_body_add_shadow(PliBody *body, PliBody *shadow, PliIndex first, PliError *err);
+/// Coefficient i of the shadow is first + i of the body; points of its skin are `spacing` (m) apart, or all of the body's (0): what tools
+/// touch is most of the cost of a small body. Takes ownership, also on failure. Right after creation: allocates.
+PLI_API PliStatus pli_body_add_shadow(PliBody *body, PliBody *shadow, PliIndex first, double spacing, PliError *err);
 PLI_API void pli_body_shadow_state(PliBody *body, int k, double **x, double **v); ///< of shadow k, to look at or to set
 /// Inside adapt: shadow k makes the coming step. @return false: forces or constraints of the host act, or it failed; it is of no use
 PLI_API bool pli_body_step_shadow(PliBody *body, int k, double dt);

@@ -35,6 +35,11 @@ typedef enum PliWaveletTangent {
     PLI_WAVELET_REST  ///< with the stiffness at rest, turned with the body: the factor at rest answers at once
 } PliWaveletTangent;
 
+typedef enum PliWaveletQuadrature {
+    PLI_WAVELET_GAUSS,     ///< true gradients at Gauss points
+    PLI_WAVELET_TETRAHEDRA ///< as in the paper: linear in the tetrahedra of cells subdivided twice; linear laws
+} PliWaveletQuadrature;
+
 typedef struct PliWaveletDef {
     /// criterion.threshold: a detail switches on when it would grow beyond this fraction of the largest displacement of the last
     /// second; criterion.coarsen: fraction of that below which it switches off.
@@ -51,7 +56,8 @@ typedef struct PliWaveletDef {
     int levels;                    ///< of detail, 0 .. 4
     PliWaveletBasis basis;
     PliWaveletLaw law;
-    PliWaveletTangent tangent; ///< of nonlinear bodies
+    PliWaveletTangent tangent;       ///< of nonlinear bodies
+    PliWaveletQuadrature quadrature; ///< of masses and of stiffness at rest
     PliWaveletTransition transition;
     double fade;   ///< s, of a transition
     double memory; ///< s, over which the largest displacement is remembered

@@ -164,11 +164,18 @@ static PliValue shared_list(const PliSource *source, const char *name)
 /// The definition borrows the list while the body is made.
 static PliStatus read_regions(const PliSource *source, PliBodyDef *def, PliError *err)
 {
-    const PliValue list = shared_list(source, "stiffRegions");
-    if (list.count % 5)
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "stiffRegions has %zu numbers; a region has five: x y z radius factor",
-                          list.count);
-    def->stiff_regions = list.real, def->stiff_region_count = (PliIndex)(list.count / 5);
+    static const struct Kind {
+        const char *name, *value;
+    } kind[3] = { { "stiffRegions", "factor" }, { "denseRegions", "factor" }, { "poissonRegions", "ratio" } };
+    const double **regions[3] = { &def->stiff_regions, &def->dense_regions, &def->poisson_regions };
+    PliIndex *count[3] = { &def->stiff_region_count, &def->dense_region_count, &def->poisson_region_count };
+    for (int k = 0; k < 3; ++k) {
+        const PliValue list = shared_list(source, kind[k].name);
+        if (list.count % 5)
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s has %zu numbers; a region has five: x y z radius %s",
+                              kind[k].name, list.count, kind[k].value);
+        *regions[k] = list.real, *count[k] = (PliIndex)(list.count / 5);
+    }
     return PLI_OK;
 }
 
@@ -204,10 +211,13 @@ static PliBody *make_fallback(const PliHost *host, const PliBodyDef *def, const 
     d.base.mass_damping = def->mass_damping;
     d.base.adapt = def->adapt;
     d.base.stiff_regions = def->stiff_regions, d.base.stiff_region_count = def->stiff_region_count;
+    d.base.dense_regions = def->dense_regions, d.base.dense_region_count = def->dense_region_count;
+    d.base.poisson_regions = def->poisson_regions, d.base.poisson_region_count = def->poisson_region_count;
     d.base.criterion.accuracy = def->criterion.accuracy;
     d.base.criterion.max_active = def->criterion.max_active;
     d.base.criterion.smallest_size = def->criterion.smallest_size;
     v3_copy(d.base.gravity, def->gravity);
+    d.base.integrator = PLI_INTEGRATE_AUTO;
     d.base.multirate = PLI_RATES_OWN;
     d.base.spread = false;
     d.levels = levels, d.level_count = count;
@@ -262,7 +272,7 @@ PliBody *pli_scheme_make(const PliSchemeInfo *info, const PliHost *host, const P
         pli_body_destroy(body);
         body = NULL;
     }
-    ((PliBodyDef *)def)->stiff_regions = NULL, ((PliBodyDef *)def)->stiff_region_count = 0;
+    pli_body_def_forget_regions(def);
     for (int i = 0; i < m.count; ++i) {
         if (body && source->look) source->look(source->user, m.mesh[i], i);
         pli_mesh_destroy(m.mesh[i]);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "solver/system.h"
 
 double pli_damped_step(double h, double beta)
@@ -29,12 +30,20 @@ static void add_tick_forces(PliSystem *s, int k, const double *v)
     }
 }
 
-// returns the largest change of speed, m/s
-static double kick(PliSystem *s, double h)
+enum { POINTS = 1024, PARTS = 64 }; ///< of a loop over points: in a part at least, and parts at most
+
+typedef struct Move {
+    PliSystem *s;
+    double h;
+    PliIndex grain;
+    double most[PARTS]; ///< m2/s2, of each part
+} Move;
+
+static double kick_points(PliSystem *s, PliIndex first, PliIndex last, double h)
 {
     const double drag = 1.0 / (1.0 + h * s->mass_damping);
     double most = 0.0;
-    for (PliIndex i = 0; i < s->active_count; ++i) {
+    for (PliIndex i = first; i < last; ++i) {
         const double w = s->inv_mass[i];
         if (w == 0.0) continue;
         const double *f = s->f + 3 * (size_t)i;
@@ -53,13 +62,29 @@ static double kick(PliSystem *s, double h)
         }
         if (change > most) most = change;
     }
-    return sqrt(most);
+    return most;
 }
 
-static void drift(PliSystem *s, double h)
+static void move_points(PliIndex first, PliIndex last, int worker, void *arg)
 {
-    const size_t n = 3 * (size_t)s->active_count;
-    for (size_t i = 0; i < n; ++i) s->x[i] += h * s->v[i];
+    (void)worker;
+    Move *m = arg;
+    PliSystem *s = m->s;
+    const double most = kick_points(s, first, last, m->h);
+    double *to = &m->most[first / m->grain];
+    if (most > *to) *to = most;
+    for (size_t i = 3 * (size_t)first; i < 3 * (size_t)last; ++i) s->x[i] += m->h * s->v[i];
+}
+
+// Velocities and then positions of active points. Returns the largest change of speed, m/s.
+static double kick_and_drift(PliSystem *s, double h)
+{
+    const PliIndex share = s->active_count / PARTS + 1;
+    Move m = { .s = s, .h = h, .grain = share > POINTS ? share : POINTS };
+    double most = 0.0;
+    pli_for(&s->host, s->active_count, m.grain, move_points, &m);
+    for (int k = 0; k < PARTS; ++k) most = fmax(most, m.most[k]);
+    return sqrt(most);
 }
 
 // Velocities are those of the middle of the last drift: a kick of internal forces spans half of it and half of the coming one. Without
@@ -83,8 +108,7 @@ static double substep(PliSystem *s, int k, double t, double h)
     pli_system_gather(s, s->f);
     if (s->f_ext)
         for (size_t i = 0; i < n; ++i) s->f[i] += s->f_ext[i];
-    const double change = kick(s, h);
-    drift(s, h);
+    const double change = kick_and_drift(s, h);
     if (s->correct) s->correct(s->self, t + h, h, s->x, s->v);
     return change;
 }

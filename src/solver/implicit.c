@@ -127,7 +127,9 @@ PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSch
     im->own_count = statics->method_count;
     im->method_count = im->own_count + pli_method_kind_count;
     im->method = PLI_NEW(host, (size_t)im->method_count, PliLinearMethod);
-    if (!im->method) return PLI_OUT_OF_MEMORY;
+    im->last_capacity = 3 * (size_t)statics->active_capacity;
+    im->last = PLI_NEW(host, im->last_capacity, double);
+    if (!im->method || !im->last) return PLI_OUT_OF_MEMORY;
     for (int i = 0; i < im->method_count; ++i) {
         PliLinearMethod *m = &im->method[i];
         if (i < im->own_count) {
@@ -146,6 +148,8 @@ PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSch
 
 void pli_implicit_destroy(PliImplicit *im)
 {
+    PLI_FREE(&im->host, im->last, im->last_capacity);
+    im->last = NULL;
     if (!im->method) return;
     for (int i = im->own_count; i < im->method_count; ++i) {
         const PliMethodKind *kind = pli_method_kinds[i - im->own_count];
@@ -155,16 +159,23 @@ void pli_implicit_destroy(PliImplicit *im)
     im->method = NULL;
 }
 
+/// What is wished for now: where contacts ask for responses step after step a factor is made anyway, and the step need not iterate.
+static PliLinearSolver wish_of(const PliImplicit *im)
+{
+    return im->wish == PLI_SOLVE_AUTO && im->asked > 0 ? PLI_SOLVE_LDL : im->wish;
+}
+
 PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im)
 {
+    const PliLinearSolver wish = im->made_for = wish_of(im);
     PliStepMatrix a = matrix_of(s);
     a.mass_factor = a.stiffness_factor = 0.0;
     im->chosen = im->direct = NULL;
-    im->direct_ready = false;
+    im->direct_ready = im->has_last = false;
     for (int i = 0; i < im->method_count && !im->chosen; ++i) {
         const PliLinearMethod *m = &im->method[i];
-        if (im->wish == PLI_SOLVE_AUTO && m->ops == &pli_method_multigrid.ops && !im->pick.cycles) continue;
-        if (m->ops->takes(m->self, &a, im->wish)) im->chosen = m;
+        if (wish == PLI_SOLVE_AUTO && m->ops == &pli_method_multigrid.ops && !im->pick.cycles) continue;
+        if (m->ops->takes(m->self, &a, wish)) im->chosen = m;
     }
     const PliLinearOps *ops = im->chosen->ops; // the last one takes everything
     return ops->pattern ? ops->pattern(im->chosen->self, &a) : PLI_OK;
@@ -180,6 +191,7 @@ static bool is_picked(const PliImplicit *im)
 bool pli_implicit_outgrown(PliSystem *s, PliImplicit *im)
 {
     if (!im->chosen) return false;
+    if (im->made_for != wish_of(im)) return true; // contacts begin to ask, or nobody asks any more
     if (is_picked(im) && pli_pick_cycles(&im->pick) != im->pick.cycles) {
         im->pick.cycles = !im->pick.cycles;
         return true;
@@ -189,10 +201,13 @@ bool pli_implicit_outgrown(PliSystem *s, PliImplicit *im)
     return im->chosen->ops->outgrown(im->chosen->self, &a);
 }
 
+enum { ASKED = 10 }; ///< steps without a question after which a factor is no longer made for them
+
 /// What answers between steps: the chosen method, or where that one only preconditions a factor, made when it is first asked for.
 static const PliLinearMethod *responder(PliSystem *s, PliImplicit *im)
 {
     const PliStepMatrix a = matrix_of(s);
+    im->asked = ASKED;
     if (!im->chosen || im->chosen->ops->responds) return im->chosen;
     for (int i = 0; i < im->method_count && !im->direct; ++i) {
         const PliLinearMethod *m = &im->method[i];
@@ -212,6 +227,14 @@ PliStatus pli_implicit_solve(PliSystem *s, PliImplicit *im, const double *b, dou
     if (!m) return PLI_UNSUPPORTED;
     m->ops->solve(m->self, &a, b, x);
     return PLI_OK;
+}
+
+PliStatus pli_implicit_condense(PliSystem *s, PliImplicit *im, const PliTouched *b, double factor, double *c)
+{
+    const PliLinearMethod *m = responder(s, im);
+    const PliStepMatrix a = matrix_of(s);
+    if (!m || !m->ops->condense) return PLI_UNSUPPORTED;
+    return m->ops->condense(m->self, &a, b, factor, c) ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 PliStatus pli_implicit_solve_eight(PliSystem *s, PliImplicit *im, double *x, double *work)
@@ -301,14 +324,21 @@ static bool prepare(Solve *q)
     }
 }
 
-/// Iterations that go on from dv, with whatever was prepared.
-static PliSolveResult iterate(const Solve *q, const PliIterative *def, const double *b, double *dv, double *scratch)
+/// Iterations that go on from dv, or else from what the last step says, with whatever was prepared.
+static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_on, const double *b, double *dv,
+                              double *scratch)
 {
     const PliStepMatrix a = matrix_of(q->s);
     Prepared prepared = { &a, q->im->chosen };
     const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
-    const PliSolveResult r = q->im->wish == PLI_SOLVE_MINRES ? pli_minres_solve(def, &op, b, dv, scratch)
-                                                             : pli_cg_solve(def, &op, b, dv, scratch);
+    PliSolveResult r;
+    if (q->im->wish == PLI_SOLVE_MINRES) {
+        if (!go_on) memset(dv, 0, op.count * sizeof *dv);
+        r = pli_minres_solve(def, &op, b, dv, scratch);
+    } else {
+        r = go_on ? pli_cg_solve(def, &op, b, dv, scratch)
+                  : pli_cg_solve_near(def, &op, b, q->im->has_last ? q->im->last : NULL, dv, scratch);
+    }
     q->s->solve.residual = r.residual;
     return r;
 }
@@ -324,7 +354,7 @@ static int solve_exactly(Solve *q, const double *b, double *dv, double *scratch)
         if (!q->is_stale || !q->has_guess) m->ops->solve(m->self, &a, b, dv);
         q->converged = true;
         if ((a.tether_count == 0 || m->ops->tethered) && !q->is_stale) return 1;
-        const PliSolveResult r = iterate(q, &refine, b, dv, scratch);
+        const PliSolveResult r = iterate(q, &refine, true, b, dv, scratch);
         if (r.converged || !q->is_stale) return isfinite(r.residual) ? 1 + r.iterations : -1;
         if (!prepare(q)) return -1;
     }
@@ -444,8 +474,7 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
     if (q->is == PLI_PREPARED_EXACT) return solve_exactly(q, b, dv, scratch);
     int iterations = 0;
     for (;; q->definite = true) {
-        if (!q->has_guess) memset(dv, 0, 3 * (size_t)q->s->active_count * sizeof *dv);
-        const PliSolveResult r = iterate(q, &q->im->iterative, b, dv, scratch);
+        const PliSolveResult r = iterate(q, &q->im->iterative, q->has_guess, b, dv, scratch);
         iterations += r.iterations;
         q->converged = r.converged;
         if (q->definite || !r.indefinite) {
@@ -461,18 +490,13 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
 }
 
 /// The step's dv: solved until tools have nothing to say. @return iterations, or -1
-static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage, bool again, bool guess,
-                      const Scratch *w)
+static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
 {
-    enum { ROUNDS = 24 };
-    Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices, .has_guess = guess };
+    enum { ROUNDS = 40 };
+    PliSystem *s = q->s;
+    const PliImplicit *im = q->im;
     const size_t n = 3 * (size_t)s->active_count;
     int total = 0;
-    if (again) {
-        q.is = s->prepared, q.is_stale = s->prepared_tethers || s->tether_count > 0;
-    } else if (!prepare(&q)) {
-        return -1;
-    }
     s->prepared_tethers = s->tether_count > 0;
     for (int round = 1;; ++round) {
         memcpy(w->b, w->free, n * sizeof *w->b);
@@ -482,18 +506,18 @@ static int solve_step(PliSystem *s, const PliImplicit *im, const PliStage *stage
             for (size_t i = 0; i < n; ++i)
                 if (!s->fixed[i / 3]) w->b[i] += stage->length * w->reaction[i];
         }
-        const int iterations = solve(&q, w->b, w->dv, w->rest);
+        const int iterations = solve(q, w->b, w->dv, w->rest);
         if (iterations < 0) return -1;
         total += iterations;
-        s->prepared = q.is;
+        s->prepared = q->is;
         bool matrix = false;
-        if (!s->settle || s->settle(s->self, w->dv, q.converged, &matrix) || round == ROUNDS) return total;
+        if (!s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS) return total;
         if (matrix && im->chosen->ops->tethered) {
-            if (!prepare(&q)) return -1;
+            if (!prepare(q)) return -1;
         } else {
-            q.is_stale = q.is_stale || matrix;
+            q->is_stale = q->is_stale || matrix;
         }
-        q.has_guess = true;
+        q->has_guess = true;
         s->prepared_tethers = true;
     }
 }
@@ -513,7 +537,8 @@ static int solve_again(void *self)
     const double size = sqrt(pli_dot(n, a->w->free, a->w->free));
     if (size > 0.0) a->im.iterative.tolerance = fmin(a->im.iterative.tolerance, a->left / size);
     if (a->s->unsettle) a->s->unsettle(a->s->self);
-    return solve_step(a->s, &a->im, a->stage, false, true, a->w);
+    Solve q = { .im = &a->im, .s = a->s, .definite = !a->im.chosen->ops->notices, .has_guess = true };
+    return prepare(&q) ? solve_step(&q, a->stage, a->w) : -1;
 }
 
 /// The other linearisations of a stage. @return their iterations, or -1
@@ -559,9 +584,32 @@ static bool still_holds(const PliSystem *s, const Scratch *w, double reach)
     return off <= MOST * MOST * change;
 }
 
+/// The matrix that is assembled for the solve has all of K v: nothing moves that is not active and free.
+static bool has_all(const PliSystem *s, const PliImplicit *im)
+{
+    const PliLinearOps *ops = im->chosen->ops;
+    if (!ops->apply || ops->notices || s->impulse || s->held_count || s->one_way) return false;
+    for (size_t i = 0; i < 3 * (size_t)s->active_count; ++i)
+        if (s->fixed[i / 3] && s->v[i] != 0.0) return false;
+    return true;
+}
+
+/// f = W^T f + k K v on active points, by the matrix that was assembled.
+static void add_assembled_stiffness(PliSystem *s, const PliImplicit *im, double k, const Scratch *w)
+{
+    const PliStepMatrix a = matrix_of(s);
+    const double share = k / s->stiffness_factor;
+    pli_system_gather(s, s->f);
+    pli_system_mass(s, s->v, w->full);
+    im->chosen->ops->apply(im->chosen->self, &a, s->v, w->reaction);
+    for (size_t i = 0; i < 3 * (size_t)s->active_count; ++i)
+        s->f[i] += share * (w->reaction[i] - s->mass_factor * w->full[i]);
+}
+
 int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
 {
     im->direct_ready = false;
+    if (!stage->again && im->asked > 0) --im->asked;
     const double h = stage->length, reach = stage->reach;
     const size_t n = 3 * (size_t)s->active_count, all = n + 3 * (size_t)s->slave_count;
     const Scratch w = scratch_of(s);
@@ -593,9 +641,18 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     const double start = pli_cpu_ms();
     if (!again) s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
     s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start, .linearizations = 1 };
-    // f += (g + b_r) K v
-    s->force->add_dforce(s->force_self, s->v, reach + s->rayleigh_stiffness, s->f);
-    pli_system_gather(s, s->f);
+    s->mass_factor = 1.0 + reach * s->mass_damping;
+    s->stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
+    Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices, .is = s->prepared };
+    q.is_stale = again && (s->prepared_tethers || s->tether_count > 0);
+    const bool early = !again && has_all(s, im);
+    if (early) {
+        if (!prepare(&q)) return -1;
+        add_assembled_stiffness(s, im, reach + s->rayleigh_stiffness, &w);
+    } else {
+        s->force->add_dforce(s->force_self, s->v, reach + s->rayleigh_stiffness, s->f);
+        pli_system_gather(s, s->f);
+    }
     pli_system_mass(s, s->v, b);
     for (PliIndex i = 0; i < s->active_count; ++i) {
         for (int c = 0; c < 3; ++c) {
@@ -609,17 +666,18 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     if (newton) pli_newton_note_start(s, stage, b);
     for (size_t i = 0; i < n; ++i)
         if (s->fixed[i / 3]) b[i] = 0.0;
-    s->mass_factor = 1.0 + reach * s->mass_damping;
-    s->stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
-    const double begin = pli_cpu_ms();
-    int iterations = solve_step(s, im, stage, again, false, &w);
+    const double begin = pli_cpu_ms(), spent = s->solve.prepare_ms;
+    if (!again && !early && !prepare(&q)) return -1;
+    int iterations = solve_step(&q, stage, &w);
     if (newton && iterations >= 0) {
         const int more = refine(s, im, stage, &w);
         iterations = more < 0 ? -1 : iterations + more;
     }
-    s->solve.iterate_ms = pli_cpu_ms() - begin - s->solve.prepare_ms;
+    s->solve.iterate_ms = pli_cpu_ms() - begin - (s->solve.prepare_ms - spent);
     if (iterations < 0) return -1;
     if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, iterations);
+    memcpy(im->last, dv, n * sizeof *dv);
+    im->has_last = true;
     if (s->impulse) {
         const PliStepMatrix a = matrix_of(s);
         multiply(&a, dv, b);

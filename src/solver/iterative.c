@@ -39,14 +39,11 @@ static PliSolveResult zero_solution(PliIndex count, double *x)
 
 size_t pli_cg_workspace(PliIndex count) { return 4 * (size_t)count; }
 
-PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
-                            double *workspace)
+/// Goes on from x; r = b - A x is the first part of the workspace.
+static PliSolveResult go_on(const PliIterative *def, const PliLinearOp *a, double size, double *x, double *workspace)
 {
     const PliIndex n = a->count;
     double *r = workspace, *p = r + n, *ap = p + n, *z = a->precondition ? ap + n : r;
-    const double size = norm(n, b);
-    if (size == 0.0) return zero_solution(n, x);
-    residual_of(a, b, x, r);
     PliSolveResult result = { 0, norm(n, r) / size, false, false };
     double rz = 0.0;
     for (;;) {
@@ -70,6 +67,35 @@ PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const
         result.iterations++;
         result.residual = norm(n, r) / size;
     }
+}
+
+PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
+                            double *workspace)
+{
+    const double size = norm(a->count, b);
+    if (size == 0.0) return zero_solution(a->count, x);
+    residual_of(a, b, x, workspace);
+    return go_on(def, a, size, x, workspace);
+}
+
+PliSolveResult pli_cg_solve_near(const PliIterative *def, const PliLinearOp *a, const double *b, const double *guess,
+                                 double *x, double *workspace)
+{
+    const PliIndex n = a->count;
+    double *r = workspace, *ag = r + n, share = 0.0;
+    const double size = norm(n, b);
+    if (size == 0.0) return zero_solution(n, x);
+    if (guess) {
+        a->apply(a->self, guess, ag);
+        const double curvature = pli_dot(n, guess, ag);
+        if (curvature > 0.0) share = pli_dot(n, guess, b) / curvature;
+        if (!isfinite(share)) share = 0.0;
+    }
+    for (PliIndex i = 0; i < n; ++i) {
+        x[i] = share != 0.0 ? share * guess[i] : 0.0;
+        r[i] = share != 0.0 ? b[i] - share * ag[i] : b[i];
+    }
+    return go_on(def, a, size, x, workspace);
 }
 
 size_t pli_minres_workspace(PliIndex count) { return 7 * (size_t)count; }

@@ -29,6 +29,9 @@ size_t pli_minres_workspace(PliIndex count); ///< doubles to lend
 /// x is the first guess on entry.
 PliSolveResult pli_cg_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
                             double *workspace);
+/// The same from that multiple of `guess` which is nearest to the solution in the norm of A, so never farther than 0; NULL: from 0.
+PliSolveResult pli_cg_solve_near(const PliIterative *def, const PliLinearOp *a, const double *b, const double *guess,
+                                 double *x, double *workspace);
 PliSolveResult pli_minres_solve(const PliIterative *def, const PliLinearOp *a, const double *b, double *x,
                                 double *workspace);
 

@@ -2,18 +2,20 @@
 // The direct solver of sparse bodies: the assembled matrix and its factor.
 #include "base/memory.h"
 #include "solver/assembled.h"
+#include "solver/condense.h"
 #include "solver/factor.h"
 #include "solver/methods.h"
 
 typedef struct Sparse {
     PliAssembled matrix;
     PliFactor factor;
+    PliCondense condense;
 } Sparse;
 
 static void *create(const PliHost *host)
 {
     Sparse *s = PLI_NEW(host, 1, Sparse);
-    if (s) s->matrix.host = s->factor.host = *host;
+    if (s) s->matrix.host = s->factor.host = s->condense.host = *host;
     return s;
 }
 
@@ -23,6 +25,7 @@ static void destroy(void *self)
     const PliHost host = s->matrix.host;
     pli_assembled_release(&s->matrix);
     pli_factor_release(&s->factor);
+    pli_condense_release(&s->condense);
     PLI_FREE(&host, s, 1);
 }
 
@@ -38,8 +41,10 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
     const PliAssembled *m = &s->matrix;
     PliStatus status = pli_assembled_pattern(&s->matrix, a);
     if (status == PLI_OK) status = pli_factor_pattern(&s->factor, m->n, m->first, m->column);
-    for (PliIndex k = 0; status == PLI_OK && k < m->n; ++k)
-        s->factor.order[k] = m->order[s->factor.order[k]]; // solves are asked by points, not by rows
+    for (PliIndex k = 0; status == PLI_OK && k < m->n; ++k) { // solves are asked by points, not by rows
+        s->factor.order[k] = m->order[s->factor.order[k]];
+        s->factor.place[s->factor.order[k]] = k;
+    }
     return status;
 }
 
@@ -70,6 +75,12 @@ static void solve_eight(void *self, const PliStepMatrix *a, double *x, double *w
     pli_factor_solve_eight(&((Sparse *)self)->factor, x, x, work);
 }
 
+static bool condense(void *self, const PliStepMatrix *a, const PliTouched *b, double factor, double *c)
+{
+    Sparse *s = self;
+    return pli_condense(&s->condense, &s->factor, a->fixed, b, factor, c);
+}
+
 const PliMethodKind pli_method_sparse = {
     .ops = { .name = "sparse",
              .takes = takes,
@@ -77,6 +88,7 @@ const PliMethodKind pli_method_sparse = {
              .prepare = prepare,
              .solve = solve,
              .solve_eight = solve_eight,
+             .condense = condense,
              .responds = true },
     .create = create,
     .destroy = destroy,

@@ -119,7 +119,13 @@ typedef struct PliImplicit {
     const PliLinearMethod *chosen; ///< for the present pattern; NULL: there is none yet
     const PliLinearMethod *direct; ///< what answers between steps where `chosen` does not; NULL: nobody asked yet
     bool direct_ready;             ///< it has the matrix of the last step
-    PliPick pick;                  ///< of the wish PLI_SOLVE_AUTO; all 0 for a body that starts
+    int asked; ///< steps for which contacts still count as asking for responses: a factor is then what PLI_SOLVE_AUTO stands for
+    PliLinearSolver made_for; ///< what the wish stood for when the pattern was made
+    PliPick pick;             ///< of the wish PLI_SOLVE_AUTO; all 0 for a body that starts
+    // dv of the last step, where iterations begin; a new pattern forgets it
+    double *last;
+    size_t last_capacity;
+    bool has_last;
 } PliImplicit;
 /// Takes the scheme's methods and makes the library's, with room for what the scheme can have.
 PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSchemeStatic *statics, PliIndex limit);
@@ -146,6 +152,8 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage);
 /// Solves with the matrix of the last step; 3 doubles per active point. b and x must differ. Where that step only iterated, the first
 /// call after a pattern may allocate, and the first after a step factors.
 PliStatus pli_implicit_solve(PliSystem *s, PliImplicit *im, const double *b, double *x);
+/// c [3 count, 3 count] = factor B^T A^-1 B, the touched coefficients being the columns of B. PLI_UNSUPPORTED: eight solves at once do.
+PliStatus pli_implicit_condense(PliSystem *s, PliImplicit *im, const PliTouched *b, double factor, double *c);
 /// Eight at once, in place: x and work have shape [3 active_count, 8].
 PliStatus pli_implicit_solve_eight(PliSystem *s, PliImplicit *im, double *x, double *work);
 

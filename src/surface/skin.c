@@ -20,6 +20,17 @@ static void rest_areas(PliSkin *s, const double *points)
     }
 }
 
+static void list_dofs(PliSkin *s)
+{
+    const PliRows rows = pli_transfer_rows(s->base);
+    s->used_dofs = 0;
+    for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) s->dense[rows.column[k]] = 1.0;
+    for (PliIndex i = 0; i < s->dof_count; ++i) {
+        if (s->dense[i] != 0.0) s->dof[s->used_dofs++] = i;
+        s->dense[i] = 0.0;
+    }
+}
+
 PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *points, PliIndex point_count,
                          const PliIndex *tris, PliIndex tri_count, PliTransfer *base)
 {
@@ -30,7 +41,7 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     }
     s->host = *host;
     s->point_count = point_count, s->tri_count = tri_count, s->dof_count = dof_count;
-    s->base = base;
+    s->base = s->finest = base;
     const size_t n = point_count, slots = n * PLI_SKIN_ROW;
     s->tris = PLI_NEW(host, 3 * (size_t)tri_count, PliIndex);
     s->column = PLI_NEW(host, slots, PliIndex);
@@ -59,13 +70,17 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     }
     memcpy(s->tris, tris, 3 * (size_t)tri_count * sizeof *tris);
     rest_areas(s, points);
-    const PliRows rows = pli_transfer_rows(base);
-    for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) s->dense[rows.column[k]] = 1.0;
-    for (PliIndex i = 0; i < dof_count; ++i) {
-        if (s->dense[i] != 0.0) s->dof[s->used_dofs++] = i;
-        s->dense[i] = 0.0;
-    }
+    list_dofs(s);
     return s;
+}
+
+void pli_skin_hang(PliSkin *s, int level)
+{
+    PliTransfer *base = level >= 0 && level < PLI_SKIN_LEVELS && s->at[level] ? s->at[level] : s->finest;
+    if (base == s->base) return;
+    s->base = base;
+    list_dofs(s);
+    pli_skin_forget_rows(s);
 }
 
 void pli_skin_destroy(PliSkin *s)
@@ -92,7 +107,8 @@ void pli_skin_destroy(PliSkin *s)
     PLI_FREE(&host, s->kept, n);
     PLI_FREE(&host, s->is_kept, n);
     pli_transfer_destroy(s->packed);
-    pli_transfer_destroy(s->base);
+    pli_transfer_destroy(s->finest);
+    for (int l = 0; l < PLI_SKIN_LEVELS; ++l) pli_transfer_destroy(s->at[l]);
     PLI_FREE(&host, s, 1);
 }
 

@@ -10,14 +10,15 @@
 
 #include "mesh/nearest.h"
 
-enum { PLI_SKIN_ROW = 96 }; ///< most active coefficients one skin point may depend on
+enum { PLI_SKIN_ROW = 96, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
 
 typedef struct PliSkin {
     PliHost host;
     PliIndex point_count, tri_count;
-    PliIndex *tris;             ///< shape [tri_count, 3]
-    PliTransfer *base;          ///< points from coefficients of the finest level
-    PliIndex *dof, used_dofs;   ///< the coefficients `base` uses, ascending
+    PliIndex *tris;    ///< shape [tri_count, 3]
+    PliTransfer *base; ///< points from coefficients of the finest level, or of the one that is all there is: one of ...
+    PliTransfer *finest, *at[PLI_SKIN_LEVELS]; ///< ... these, at[l] from those of level l; NULL: not there
+    PliIndex *dof, used_dofs;                  ///< the coefficients `base` uses, ascending
     bool in_use;                ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
     double *rest;               ///< m, shape [point_count, 3]
     PliNearest near;            ///< over rest
@@ -50,6 +51,8 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
                          const PliIndex *tris, PliIndex tri_count, PliTransfer *base /* owned from now on */);
 void pli_skin_destroy(PliSkin *skin);
 void pli_skin_reset(PliSkin *skin); ///< forgets offsets and composed rows
+/// Points hang on the coefficients of that level from now on, if it has rows for that, else on the finest. Rows are made again.
+void pli_skin_hang(PliSkin *skin, int level);
 
 /// Composes row i for revision `now` if any W row it is made of changed after the row's stamp. `w` has one row per
 /// coefficient in dof numbers. `changed` (may be NULL: recompose always) holds, per coefficient, the revision of its W row.

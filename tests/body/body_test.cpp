@@ -74,6 +74,39 @@ TEST(Body, FreeBodyKeepsMomentum)
     }
 }
 
+// What iterations begin with and what preconditions them is of earlier steps: a reset forgets both, and threads do not change them.
+TEST(Body, AResetImplicitBodyRunsAsANewOne)
+{
+    Mesh mesh = box(9, 8, 8, 1, 1, 1, 0.2);
+    for (PliLinearSolver solver : { PLI_SOLVE_CG, PLI_SOLVE_INCOMPLETE, PLI_SOLVE_MULTIGRID, PLI_SOLVE_AUTO }) {
+        std::vector<uint64_t> hash;
+        for (int workers : { 1, 3 })
+            for (bool used : { false, true }) {
+                PliHost host = pli_host_default();
+                PliPool *pool = pli_pool_create(workers);
+                ASSERT_TRUE(pool);
+                pli_pool_lend(pool, &host);
+                {
+                    PliBodyDef d = pli_body_default();
+                    d.integrator = PLI_IMPLICIT, d.linear_solver = solver, d.material.law = PLI_COROT;
+                    Body b = fem(mesh.get(), d, &host);
+                    const auto fixed = nodes_at_x(b.get(), 0.0);
+                    ASSERT_EQ(pli_body_set_fixed(b.get(), fixed.data(), (PliIndex)fixed.size(), nullptr), PLI_OK);
+                    State s(b.get());
+                    if (used) {
+                        spin(s, 3.0);
+                        for (int i = 0; i < 4; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.02).finite);
+                        pli_body_reset(b.get(), &s.view);
+                    }
+                    for (int i = 0; i < 6; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+                    hash.push_back(pli_body_hash(b.get(), &s.view));
+                }
+                pli_pool_destroy(pool);
+            }
+        for (uint64_t h : hash) EXPECT_EQ(h, hash[0]) << "solver " << solver;
+    }
+}
+
 TEST(Body, ImplicitAgreesWithExplicitForSmallSteps)
 {
     Mesh mesh = box(3, 3, 3);

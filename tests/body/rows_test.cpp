@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "support/fold.h"
@@ -177,6 +178,34 @@ TEST(Response, EverySolverHasOne)
                 EXPECT_NEAR(c[12 * k + j], dv[3 * touched[j / 3] + j % 3], 1e-12) << solver << " " << k << " " << j;
         }
     }
+}
+
+/// Who asks step after step has a factor made in any case: then it makes the step too, until nobody has asked for a while.
+TEST(Response, AutoFactorsWhileContactsAsk)
+{
+    const double gravity[3] = { 0, -9.81, 0 }, dt = 0.01;
+    Box box(PLI_IMPLICIT, 5, gravity, 0.0, PLI_SOLVE_AUTO);
+    ASSERT_EQ(pli_body_set_fixed(box.body, box.bottom.data(), PliIndex(box.bottom.size()), nullptr), PLI_OK);
+    const std::vector<double> f(box.x.size(), 1e-3);
+    std::vector<double> dv(box.x.size());
+    PliState s = box.state();
+    const auto solver_of_step = [&] {
+        EXPECT_TRUE(pli_body_advance(box.body, &s, dt).finite);
+        return std::string(pli_body_stats(box.body).linear_solver);
+    };
+    const std::string alone = solver_of_step();
+    EXPECT_EQ(alone, solver_of_step());
+    for (int k = 0; k < 5; ++k) {
+        ASSERT_EQ(pli_body_response(box.body, f.data(), dt, dv.data()), PLI_OK);
+        EXPECT_EQ("sparse", solver_of_step());
+    }
+    std::string last;
+    for (int k = 0; k < 20; ++k) last = solver_of_step();
+    EXPECT_EQ(alone, last);
+    EXPECT_NE("sparse", last);
+    ASSERT_EQ(pli_body_response(box.body, f.data(), dt, dv.data()), PLI_OK);
+    pli_body_reset(box.body, &s);
+    EXPECT_EQ(alone, solver_of_step()); // a body that starts anew knows of no contacts
 }
 
 TEST(Response, NeedsAStep)

@@ -51,7 +51,7 @@ TEST(Shadow, LivesThroughTheSame)
     for (const PliIndex cells : { PliIndex(4), PliIndex(2) }) {
         Body b = cube(4);
         State s(b.get());
-        ASSERT_EQ(pli_body_add_shadow(b.get(), cube(cells).release(), 0, nullptr), PLI_OK);
+        ASSERT_EQ(pli_body_add_shadow(b.get(), cube(cells).release(), 0, 0.0, nullptr), PLI_OK);
         const PliIndex held[] = { 0, 1, 2 };
         PliTool press = {};
         press.shape = PLI_TOOL_PLANE, press.position[1] = 1.01, press.other[1] = -1.0, press.velocity[1] = -0.4;
@@ -72,12 +72,36 @@ TEST(Shadow, LivesThroughTheSame)
     }
 }
 
+/// Points of its skin that are close together are left out; those that stay stand for the whole area.
+TEST(Shadow, WearsAThinnedSkin)
+{
+    Body b = cube(8);
+    ASSERT_EQ(pli_body_add_shadow(b.get(), cube(2).release(), 0, 0.3, nullptr), PLI_OK);
+    const PliShadow &s = b->shadow[0];
+    const PliSkin *all = b->skin, *some = s.body->skin;
+    ASSERT_EQ(some->point_count, s.point_count);
+    EXPECT_LT(some->point_count, all->point_count / 4);
+    double area = 0.0, whole = 0.0;
+    for (PliIndex i = 0; i < some->point_count; ++i) area += some->area[i];
+    for (PliIndex i = 0; i < all->point_count; ++i) {
+        double nearest = 1e9;
+        for (PliIndex k = 0; k < some->point_count; ++k) {
+            const double *p = all->rest + 3 * i, *q = some->rest + 3 * k;
+            nearest = std::min(nearest, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+        }
+        EXPECT_LE(nearest, 0.3);
+        whole += all->area[i];
+    }
+    EXPECT_NEAR(area, whole, 1e-12 * whole);
+    EXPECT_NEAR(whole, 6.0, 1e-9);
+}
+
 /// A force of the host acts on coefficients the shadow does not have: it says so instead of telling nonsense.
 TEST(Shadow, SaysWhenItCannotFollow)
 {
     Body b = cube(4);
     State s(b.get());
-    ASSERT_EQ(pli_body_add_shadow(b.get(), cube(2).release(), 0, nullptr), PLI_OK);
+    ASSERT_EQ(pli_body_add_shadow(b.get(), cube(2).release(), 0, 0.0, nullptr), PLI_OK);
     std::vector<double> force(s.x.size(), 0.0);
     s.view.f_ext = force.data();
     EXPECT_TRUE(step(b.get(), s, 1)) << "no force at all";

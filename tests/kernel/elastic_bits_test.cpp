@@ -11,6 +11,18 @@ extern "C" {
 namespace
 {
 
+/// Blocks of all pairs of corners, several pairs to a place, some of them mirrored.
+Vec placed(PliElastic *e)
+{
+    const PliIndex room = e->tet_count / 2 + 7;
+    std::vector<PliIndex> place(PLI_CORNER_PAIRS * size_t(e->tet_count));
+    for (size_t k = 0; k < place.size(); ++k)
+        place[k] = PliIndex(k / 5 + k % 3) % room | (k % 7 == 3 ? PLI_PLACE_MIRRORED : 0u);
+    Vec value(9 * size_t(room), 0.0);
+    pli_elastic_add_tet_blocks(e, -0.3, place.data(), value.data());
+    return value;
+}
+
 /// Everything the kernel computes, as one list of numbers.
 Vec everything(PliElastic *e, const Vec &x, const Vec &v)
 {
@@ -20,9 +32,19 @@ Vec everything(PliElastic *e, const Vec &x, const Vec &v)
     PliIndex first = PLI_NONE;
     all.push_back(pli_elastic_inverted(e, x.data(), &first));
     all.push_back(first);
-    pli_elastic_linearize(e, x.data());
-    more = dforce(e, v, 0.7);
+    const PliIndex cuts[] = { 0, 5, 2 * e->tet_count / 3, e->tet_count };
+    more.assign(x.size(), 0.0);
+    for (int i = 0; i < 3; ++i) pli_elastic_add_force_range(e, cuts[i], cuts[i + 1], x.data(), v.data(), more.data());
     all.insert(all.end(), more.begin(), more.end());
+    for (bool project : { true, false }) {
+        pli_elastic_set_project(e, project);
+        pli_elastic_linearize(e, x.data());
+        const Vec on_the_way = placed(e);
+        more = dforce(e, v, 0.7);
+        all.insert(all.end(), more.begin(), more.end());
+        all.insert(all.end(), on_the_way.begin(), on_the_way.end());
+        EXPECT_TRUE(same_bits(on_the_way, placed(e))) << "blocks depend on whether tangents were kept";
+    }
     return all;
 }
 

@@ -51,7 +51,7 @@ MUTANTS = (
      ("fem: first axial frequency", "fem: first bending frequency")),
     ("one mass is NaN", "src/body/live.c", "l->fixed[i] ? 0.0 : 1.0 / cut->mass[i]", "l->fixed[i] ? 0.0 : (i == 3 ? NAN : 1.0) / cut->mass[i]",
      ("fem: linear momentum, stvk", "fem: first axial frequency")),
-    ("drifts are half as long", "src/solver/explicit.c", "s->x[i] += h * s->v[i]", "s->x[i] += 0.5 * h * s->v[i]",
+    ("drifts are half as long", "src/solver/explicit.c", "s->x[i] += m->h * s->v[i]", "s->x[i] += 0.5 * m->h * s->v[i]",
      ("fem: first axial frequency",)),
     ("implicit drifts are half as long", "src/solver/implicit.c", "s->x[i] += h * s->v[i];", "s->x[i] += 0.5 * h * s->v[i];",
      ("wavelet: grab_error", "wavelet: free_fall")),

@@ -183,6 +183,42 @@ TEST(ConjugateGradients, StartsFromTheGuessAndStopsAtTheLimit)
     EXPECT_NEAR(norm(left) / norm(b), r.residual, 1e-10);
 }
 
+// A guess may be anything: what is taken of it is never farther off than nothing, and the residual is that of the right-hand side.
+TEST(ConjugateGradients, TakesOfAGuessWhatHelps)
+{
+    Operator a = { with_spectrum(spectrum(50, 0.01, 100.0), 3) };
+    const Vec b = random_vec(50, 5), exact = dense_solve(a.m, b);
+    Vec x(50, 7.0), work(pli_cg_workspace(50)), guess = exact;
+    PliLinearOp op = a.op(false);
+    PliIterative def = { 400, 1e-9 };
+    for (double &g : guess) g *= -17.0;
+    EXPECT_EQ(pli_cg_solve_near(&def, &op, b.data(), guess.data(), x.data(), work.data()).iterations, 0);
+    EXPECT_LT(relative_error(x, exact), 1e-8);
+    const PliIterative none = { 0, 1e-9 };
+    for (unsigned seed : { 8u, 9u, 10u }) {
+        guess = random_vec(50, seed);
+        for (double &g : guess) g *= 1e6;
+        pli_cg_solve_near(&none, &op, b.data(), guess.data(), x.data(), work.data());
+        Vec error = exact;
+        for (size_t i = 0; i < 50; ++i) error[i] -= x[i];
+        const Vec of_error = a.m.times(error);
+        double with = 0.0, without = 0.0;
+        for (size_t i = 0; i < 50; ++i) with += error[i] * of_error[i], without += exact[i] * b[i];
+        EXPECT_LE(with, without * (1 + 1e-12));
+        const PliSolveResult r = pli_cg_solve_near(&def, &op, b.data(), guess.data(), x.data(), work.data());
+        EXPECT_TRUE(r.converged);
+        EXPECT_LT(relative_error(x, exact), 1e-6);
+    }
+    const Vec zero(50, 0.0);
+    for (const double *from : { (const double *)nullptr, zero.data() }) {
+        Vec plain(50, 0.0), again(pli_cg_workspace(50));
+        std::fill(x.begin(), x.end(), 7.0);
+        const int taken = pli_cg_solve_near(&def, &op, b.data(), from, x.data(), work.data()).iterations;
+        EXPECT_EQ(taken, pli_cg_solve(&def, &op, b.data(), plain.data(), again.data()).iterations);
+        EXPECT_EQ(x, plain) << "from nothing";
+    }
+}
+
 TEST(ConjugateGradients, ReportsAnIndefiniteMatrix)
 {
     Operator a = { with_spectrum(spectrum(40, 1.0, 10.0, 20), 3) };

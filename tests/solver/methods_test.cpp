@@ -7,6 +7,7 @@ extern "C" {
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -238,6 +239,51 @@ TEST(Methods, TheSparseFactorSolvesOneAndEight)
     for (size_t k = 0; k < 8; ++k) {
         const Vec x = m.solve(w.a, random_vec(20 + k));
         for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(eight[8 * i + k], x[i], 1e-12);
+    }
+}
+
+// Coefficients that are points, hang on several, or are held: c is what solves say, to rounding, for few columns and many.
+TEST(Methods, TouchedCoefficientsAnswerAsSolvesSay)
+{
+    Web w;
+    w.a.tether_count = 0;
+    const PliHost host = pli_host_default();
+    Method m(pli_method_sparse, &host);
+    ASSERT_EQ(PLI_OK, m.kind->ops.pattern(m.self, &w.a));
+    ASSERT_EQ(PLI_PREPARED_EXACT, m.kind->ops.prepare(m.self, &w.a));
+    std::vector<PliIndex> first{ 0 }, column, position(Web::n);
+    std::vector<uint8_t> held(Web::n, 0);
+    Vec weight;
+    for (PliIndex i = 0; i < Web::n; ++i) {
+        position[i] = i;
+        column.push_back(i), weight.push_back(i % 3 ? 1.0 : 0.6);
+        if (i % 3 == 0) column.push_back((i + 90) % Web::n), weight.push_back(0.4);
+        first.push_back(PliIndex(column.size()));
+    }
+    held[20] = 1;
+    const PliRows rows = { first.data(), column.data(), weight.data(), Web::n, Web::n };
+    for (const PliIndex count : { 1u, 3u, 40u }) {
+        std::vector<PliIndex> dof;
+        for (PliIndex k = 0; k < count; ++k) dof.push_back((20 + 61 * k) % Web::n);
+        const PliTouched touched = { count, dof.data(), rows, position.data(), held.data() };
+        const size_t size = 3 * size_t(count);
+        Vec c(size * size);
+        ASSERT_TRUE(m.kind->ops.condense(m.self, &w.a, &touched, 0.25, c.data()));
+        const auto put = [&](size_t k) {
+            Vec b(3 * Web::n, 0.0);
+            for (PliIndex e = first[dof[k / 3]]; e < first[dof[k / 3] + 1] && !held[dof[k / 3]]; ++e)
+                if (!w.fixed[column[e]]) b[3 * column[e] + k % 3] += weight[e];
+            return b;
+        };
+        double largest = 0.0;
+        for (size_t k = 0; k < size; ++k) {
+            const Vec x = m.solve(w.a, put(k));
+            for (size_t j = 0; j < size; ++j) {
+                ASSERT_NEAR(c[size * k + j], 0.25 * dot(put(j), x), 1e-13) << count << " " << k << " " << j;
+                largest = std::max(largest, c[size * k + j]);
+            }
+        }
+        EXPECT_TRUE(count == 1 ? largest == 0.0 : largest > 1e-3) << count << " " << largest; // the first is held
     }
 }
 

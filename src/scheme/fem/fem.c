@@ -78,6 +78,7 @@ static bool fem_is_valid(const void *self, PliError *err)
 }
 
 static const PliSchemeOps fem_ops = {
+    .density_by_place = true,
     .name = "fem",
     .destroy = fem_destroy,
     .reset = fem_reset,
@@ -152,8 +153,10 @@ static PliBody *create(const PliHost *host, const PliFemDef *def, const PliMesh 
     for (PliIndex e = 0; e < f->tet_count; ++e) {
         f->element[e] = e;
         f->volume[e] = f->tet_rest[e].volume;
-        for (int k = 0; k < 4; ++k)
-            f->mass[f->tets[4 * (size_t)e + k]] += 0.25 * def->base.material.density * f->volume[e];
+        double density = def->base.material.density;
+        if (def->base.dense_region_count)
+            density *= pli_body_def_tet_mean(&def->base, pli_body_def_density, f->rest, f->tets + 4 * (size_t)e);
+        for (int k = 0; k < 4; ++k) f->mass[f->tets[4 * (size_t)e + k]] += 0.25 * density * f->volume[e];
     }
     PliSchemeStatic fixed = {
         .dof_count = f->n,

@@ -49,7 +49,7 @@ const PliSchemeInfo pli_fem_scheme = {
               .link = "mesh",
               .own = "tetrahedra",
               .missing = "no mesh: give filename=\"...\", mesh=\"@loader\", or src=\"@loader\" with tetrahedra" },
-    .refuses = "spread", // nothing is passive
+    .refuses = "spread poissonRegions", // nothing is passive; elements have one ratio
     .create = create,
     .output = output,
 };

@@ -150,6 +150,7 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
 }
 
 static const PliSchemeOps frames_ops = {
+    .density_by_place = true,
     .retune = retune,
     .name = "frames",
     .destroy = destroy,
@@ -269,12 +270,13 @@ static void find_anchors(PliFrames *s, const PliFramesDef *def)
     }
 }
 
-/// What the definition's own field says, and regions of another stiffness on top.
+/// What the definition's own field says, and regions of another stiffness and density on top.
 static void find_factors(const double p[3], double *stiffness, double *density, void *user)
 {
     const PliFramesDef *def = user;
     if (def->field) def->field(p, stiffness, density, def->field_user);
     *stiffness *= pli_body_def_stiffness(&def->base, p);
+    *density *= pli_body_def_density(&def->base, p);
 }
 
 static PliStatus build(PliFrames *s, const PliFramesDef *def, PliError *err)

@@ -205,7 +205,7 @@ const PliSchemeInfo pli_frames_scheme = {
               .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\", a closed surface or tetrahedra" },
     .adaptive = true,
-    .refuses = "courant multirate", // explicit steps
+    .refuses = "courant multirate poissonRegions", // explicit steps; samples have one ratio
     .create = create,
     .output = output,
     .overlays = overlays,

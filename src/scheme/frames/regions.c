@@ -13,14 +13,16 @@
 #include "scheme/frames/fit.h"
 
 enum { CELLS_MAX = 60000, BINS_MAX = 128 };
+static const double BLOCK_MOST = 0.5; ///< of the distance between frames: larger blocks integrate their weights wrongly
 
 /// A voxel, or a block of voxels of a large grid, as the fit sees it.
 typedef struct Cell {
     double p[3];
     double weight; ///< m3 x stiffness
     double volume;
+    double spread;         ///< m2, second moment along one axis
     PliIndex first, count; ///< its frames in the shared arrays
-    PliIndex at[3];        ///< lattice place of the block
+    PliIndex at[3];        ///< its lowest voxel, over Splitter.unit
     PliIndex component;
 } Cell;
 
@@ -36,8 +38,8 @@ typedef struct Splitter {
     const PliHost *host;
     const PliVoxels *v;
     const PliFrameLayout *l;
-    PliIndex stride;
-    double spread; ///< m2, second moment of a block along one axis
+    PliIndex stride; ///< voxels along a block
+    PliIndex unit;   ///< the stride, or 1 where some blocks are voxels
     Cell *cell;
     PliIndex cell_count, cell_capacity;
     PliIndex *order, *order_scratch;
@@ -65,8 +67,42 @@ static int compare_cells(const void *p, const void *q)
     return 0;
 }
 
+/// m, the least distance to their neighbours of the frames that act at a voxel's first corner.
+static double frame_distance(const Splitter *s, PliIndex voxel)
+{
+    const PliFrameLayout *l = s->l;
+    PliIndex corner[8];
+    double least = INFINITY;
+    pli_voxels_cell_corners(s->v, voxel, corner);
+    for (PliIndex e = l->phi_first[corner[0]]; e < l->phi_first[corner[0]] + l->phi_count[corner[0]]; ++e)
+        least = fmin(least, l->scale[l->phi_frame[e]]);
+    return least;
+}
+
+/// Of which block each voxel is, PLI_NONE: of none, because frames are dense there. Blocks are numbered as they appear.
+static PliStatus find_blocks(Splitter *s, PliIndex *block)
+{
+    const PliVoxels *v = s->v;
+    const PliIndex k = s->stride,
+                   n[3] = { (v->size[0] + k - 1) / k, (v->size[1] + k - 1) / k, (v->size[2] + k - 1) / k };
+    const size_t count = (size_t)n[0] * n[1] * n[2];
+    uint8_t *dense = PLI_NEW(s->host, count, uint8_t);
+    if (!dense) return PLI_OUT_OF_MEMORY;
+    for (PliIndex c = 0; c < v->cell_count; ++c) {
+        const PliIndex at = v->cell[c];
+        block[c] =
+            at % v->size[0] / k + n[0] * (at / v->size[0] % v->size[1] / k + n[1] * (at / v->size[0] / v->size[1] / k));
+        if (k > 1 && !dense[block[c]]) dense[block[c]] = k * v->h > BLOCK_MOST * frame_distance(s, c);
+    }
+    s->unit = k;
+    for (PliIndex c = 0; c < v->cell_count; ++c)
+        if (dense[block[c]]) block[c] = PLI_NONE, s->unit = 1;
+    PLI_FREE(s->host, dense, count);
+    return PLI_OK;
+}
+
 // One cell per block of stride^3 voxels, standing for all its solid ones; its shape functions are those at the voxel nearest
-// to their centre.
+// to their centre. One cell per voxel where frames are dense.
 static PliStatus gather_cells(Splitter *s)
 {
     const PliVoxels *v = s->v;
@@ -78,19 +114,19 @@ static PliStatus gather_cells(Splitter *s)
     PliIndex *member = PLI_NEW(s->host, v->cell_count, PliIndex);
     s->cell = PLI_NEW(s->host, v->cell_count, Cell);
     s->cell_capacity = v->cell_count;
-    PliStatus status = of && sum && member && s->cell ? PLI_OK : PLI_OUT_OF_MEMORY;
+    PliStatus status = of && sum && member && s->cell ? find_blocks(s, member) : PLI_OUT_OF_MEMORY;
     const double unit = v->h * v->h * v->h * v->fill;
     if (status == PLI_OK) {
         memset(of, 0xff, blocks * sizeof *of);
         for (PliIndex c = 0; c < v->cell_count; ++c) {
-            const PliIndex at = v->cell[c];
-            const PliIndex block[3] = { at % v->size[0] / k, at / v->size[0] % v->size[1] / k,
-                                        at / v->size[0] / v->size[1] / k };
-            PliIndex *b = &of[block[0] + n[0] * (block[1] + (size_t)n[1] * block[2])];
+            const PliIndex at = v->cell[c], side = member[c] == PLI_NONE ? 1 : k;
+            const PliIndex voxel[3] = { at % v->size[0], at / v->size[0] % v->size[1], at / v->size[0] / v->size[1] };
+            PliIndex none = PLI_NONE, *b = member[c] == PLI_NONE ? &none : &of[member[c]];
             double p[3];
             if (*b == PLI_NONE) {
                 *b = s->cell_count++;
-                memcpy(s->cell[*b].at, block, sizeof block);
+                for (int a = 0; a < 3; ++a) s->cell[*b].at[a] = voxel[a] / side * (side / s->unit);
+                s->cell[*b].spread = v->h * v->h * side * side / 12.0;
             }
             member[c] = *b;
             pli_voxels_cell_centre(v, c, p);
@@ -153,7 +189,7 @@ static PliStatus gather_cells(Splitter *s)
 static double entry_moments(const Splitter *s, const Cell *cell, PliIndex e, const double p[3], double out[12][4])
 {
     const PliIndex i = s->frame[e];
-    const double w = cell->weight, spread = s->spread, *sh = s->shape[e], size = s->l->scale[i];
+    const double w = cell->weight, spread = cell->spread, *sh = s->shape[e], size = s->l->scale[i];
     const double second[3][3] = { { 0.0, sh[6], sh[5] }, { sh[6], 0.0, sh[4] }, { sh[5], sh[4], 0.0 } };
     double square = 0.0;
     for (int c = 0; c < 4; ++c) {
@@ -184,7 +220,7 @@ static void add_cell(const Splitter *s, const Cell *cell, const double origin[3]
 {
     double p[3], moments[12][4];
     v3_sub(p, cell->p, origin);
-    pli_fit_place(fit, cell->weight, p, s->spread);
+    pli_fit_place(fit, cell->weight, p, cell->spread);
     for (PliIndex e = cell->first; e < cell->first + cell->count; ++e) {
         fit->square += entry_moments(s, cell, e, p, moments);
         add_moments(value + 48 * (size_t)s->slot[s->frame[e]], moments);
@@ -301,7 +337,7 @@ PLI_WIDE static PliStatus fill_bins(Splitter *s, const Piece *p, PliIndex slots,
         double place[3], moments[12][4], *value[3];
         PliFit one = { 0 };
         v3_sub(place, c->p, origin);
-        pli_fit_place(&one, c->weight, place, s->spread);
+        pli_fit_place(&one, c->weight, place, c->spread);
         for (int axis = 0; axis < 3; ++axis) value[axis] = bins[axis].value + width * bin_of(&bins[axis], c->at[axis]);
         for (PliIndex e = c->first; e < c->first + c->count; ++e) {
             one.square += entry_moments(s, c, e, place, moments);
@@ -483,7 +519,6 @@ static void reverse_nodes(PliFrameRegions *r)
 
 static PliStatus run(Splitter *s, const PliFramesDef *def, PliIndex most)
 {
-    const PliVoxels *v = s->v;
     PliStatus status = gather_cells(s);
     if (status != PLI_OK) return status;
     s->order = PLI_NEW(s->host, s->cell_count, PliIndex);
@@ -494,7 +529,6 @@ static PliStatus run(Splitter *s, const PliFramesDef *def, PliIndex most)
     s->piece = PLI_NEW(s->host, s->piece_capacity, Piece);
     if (!s->order || !s->order_scratch || !s->slot || !s->list || !s->fit || !s->piece) return PLI_OUT_OF_MEMORY;
     memset(s->slot, 0xff, s->l->count * sizeof *s->slot);
-    s->spread = v->h * v->h * s->stride * s->stride / 12.0;
     double square = 0.0;
     for (PliIndex c = 0; c < s->cell_count && status == PLI_OK; ++c) {
         s->order[c] = c;

@@ -56,7 +56,8 @@ const PliSchemeInfo pli_octree_scheme = {
               .cells = "resolution",
               .missing = "no mesh: give filename=\"...\" or mesh=\"@loader\" with a closed surface or tetrahedra" },
     .adaptive = true,
-    .refuses = "linearSolver order newton iterations tolerance rayleighStiffness", // implicit steps
+    .refuses = "linearSolver order newton iterations tolerance rayleighStiffness " // implicit steps
+               "denseRegions poissonRegions",
     .create = create,
     .retune = retune,
 };

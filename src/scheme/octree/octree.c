@@ -350,7 +350,7 @@ PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliErro
     }
     s->host = *host;
     s->def = *def;
-    s->def.base.stiff_regions = NULL, s->def.base.stiff_region_count = 0; // are the caller's
+    pli_body_def_forget_regions(&s->def.base); // are the caller's
     if (build(s, def, err) != PLI_OK) {
         destroy(s, host);
         return NULL;

@@ -521,23 +521,30 @@ static bool is_thin(const PliOctreeCell *c, int axis)
     return c->neighbour[2 * axis] == PLI_NONE && c->neighbour[2 * axis + 1] == PLI_NONE;
 }
 
-/// False when the finer cells do not span the direction.
+/// False when the finer cells do not span the direction: all are in one row. Where they balance does not tell, since rounding moves
+/// particles of one row to both sides of it.
 static bool add_hinge(PliOctreeOperator *o, PliIndex joint, int across)
 {
     const PliOctreeJoint *j = &o->joint[joint];
     const double *middle = o->joint_rest + 3 * (size_t)joint, *coarse = rest_of(o, j->coarse);
     const double length = v3_distance(coarse, middle), h = o->tree->size[o->tree->cell[o->cell[j->coarse]].level];
-    double up = 0.0, down = 0.0, spread = 0.0;
+    double up = 0.0, down = 0.0, spread = 0.0, centre[3];
+    bool is_up[4];
     PliOctreeHinge hinge = { .joint = joint,
                              .along = 1.0 / length,
                              .k = o->material.young * joint_volume(o, j, across) * h * h / (3.0 * length * length) };
     if (!(hinge.k > 0.0)) return false;
-    for (PliIndex k = 0; k < j->count; ++k)
-        *(rest_of(o, j->point[k])[across] > middle[across] ? &up : &down) += j->weight[k];
+    pli_octree_cell_centre(o->tree, o->cell[j->coarse], centre);
+    for (PliIndex k = 0; k < j->count; ++k) {
+        double row[3];
+        pli_octree_cell_centre(o->tree, o->cell[j->point[k]], row);
+        is_up[k] = row[across] > centre[across];
+        *(is_up[k] ? &up : &down) += j->weight[k];
+    }
     if (!(up > 0.0 && down > 0.0)) return false;
     for (PliIndex k = 0; k < j->count; ++k) {
         const double at = rest_of(o, j->point[k])[across];
-        hinge.across[k] = at > middle[across] ? j->weight[k] / up : -j->weight[k] / down;
+        hinge.across[k] = is_up[k] ? j->weight[k] / up : -j->weight[k] / down;
         spread += hinge.across[k] * at;
     }
     double a[3], b[3] = { 0, 0, 0 };

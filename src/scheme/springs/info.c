@@ -68,7 +68,8 @@ const PliSchemeInfo pli_springs_scheme = {
               .base = "basePoints",
               .missing = "a surface is needed: filename or mesh" },
     .adaptive = true,
-    .refuses = "law multirate spread stiffRegions", // linear springs that tick together; vertices follow by analysis
+    .refuses =
+        "law multirate spread stiffRegions denseRegions poissonRegions", // linear springs that tick together; vertices follow by analysis
     .create = create,
     .overlays = overlays,
     .overlay_count = 1,

@@ -28,8 +28,14 @@ static const double SOON = 0.1, START = 0.5;
 static const double PEAK = 0.5;
 /// Times the accuracy that a uniform level may be off by what was measured.
 static const double NEAR = 1.4;
-/// Kinetic over strain energy above which a body swings: events would disturb it.
-static const double SWING = 0.5;
+/// Kinetic over strain energy above which a body swings: events would disturb it. Let go under a load, it is 1/3 in the mean.
+/// A held one that is damped comes to rest, and mixtures pay before it has.
+static const double SWING = 0.2, DAMPED_SWING = 0.5;
+/// A body that still swings when so many seconds were measured goes on with that: a held one that nothing damps lags by more and more,
+/// and its accuracy is to last for so many seconds.
+static const double SWUNG = 0.5, LAST = 2.0;
+/// Times the accuracy up to which one that nothing holds keeps its level then.
+static const double FLIES = 2.0;
 
 static double strain_energy(const double e[6], double lambda, double mu)
 {
@@ -175,23 +181,24 @@ static double scale_of(const PliTetLod *t)
 }
 
 /// Error of a uniform level, over the largest displacement. It is RMS over the whole run, but shall not be much more at any time.
-static double measured(const PliTetLod *t, double size, double finest)
+static double measured(const PliTetLod *t, double size, double finest, bool lags)
 {
     const double recent = pli_tetlod_error_of(t, size, finest, false),
                  whole = pli_tetlod_error_of(t, size, finest, true);
-    return fmax(whole, PEAK * recent) / scale_of(t);
+    const double more = lags && t->swings && t->whole_time > SWUNG ? fmax(1.0, LAST / t->whole_time) : 1.0;
+    return fmax(more * whole, PEAK * recent) / scale_of(t);
 }
 
 /// What shadows say goes before what strains say. Levels are a factor of four or so in error apart: one that is a little above is taken.
-static void trust_shadows(PliTetLod *t, PliPlanLevel *level, int count)
+static void trust_shadows(PliTetLod *t, PliPlanLevel *level, int count, bool lags)
 {
     const double finest = level[count - 1].size;
-    t->error = measured(t, t->present_size, finest);
+    t->error = measured(t, t->present_size, finest, lags);
     const bool stays = t->time < t->last_change + STAY;
     for (int l = 0; l < count; ++l) {
         const bool coarser = level[l].size > 1.01 * t->present_size;
         // the coarsest has no shadow to be judged by
-        level[l].error = (coarser && stays) || l == 0 ? INFINITY : measured(t, level[l].size, finest) / NEAR;
+        level[l].error = (coarser && stays) || l == 0 ? INFINITY : measured(t, level[l].size, finest, lags) / NEAR;
     }
 }
 
@@ -243,16 +250,22 @@ bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double 
     fill_regions(t, &def->material, level, count, accuracy, rms);
     weigh_motion(t, body, v, t->time - t->last_look);
     // held and slow: what strains say is good, and mixtures may pay
-    const bool held = is_held(body), swings = t->swing > SWING * t->strain;
-    t->use_shadows = t->plan.uniform && t->plan.level > 0 && (!held || swings);
-    t->strain_error = t->error * t->largest_displacement;
+    const bool held = is_held(body);
+    const bool damped = def->material.damping > 0.0 || def->mass_damping > 0.0, lags = held && !damped;
+    t->swings = t->swing > (held && damped ? DAMPED_SWING : SWING) * t->strain;
     t->present_size = level[t->plan.level].size;
+    // it flies on with the error it has made, whatever its level is then
+    const bool flies = !held && t->swings && t->plan.uniform && t->whole_time > SWUNG &&
+                       measured(t, t->present_size, level[count - 1].size, lags) < FLIES * accuracy;
+    t->use_shadows = t->plan.uniform && t->plan.level > 0 && (!held || t->swings) && !flies;
+    t->strain_error = t->error * t->largest_displacement;
     const bool trust = pli_tetlod_compare_shadows(t, body, x, t->time - t->last_look);
     t->last_look = t->time;
     const PliPlan before = t->plan;
-    if (t->use_shadows && !trust && !t->shadow_lost) return true; // they have only begun
-    if (trust) trust_shadows(t, level, count);
-    t->plan = pli_plan_make(level, count, OWN_RATES, held && !swings, t->region, s->active_count, accuracy, &before);
+    if (flies) t->error = measured(t, t->present_size, level[count - 1].size, lags);
+    if (flies || (t->use_shadows && !trust && !t->shadow_lost)) return true; // they have only begun
+    if (trust) trust_shadows(t, level, count, lags);
+    t->plan = pli_plan_make(level, count, OWN_RATES, held && !t->swings, t->region, s->active_count, accuracy, &before);
     if (t->plan.uniform != before.uniform || t->plan.level != before.level) {
         t->last_change = t->time;
         t->next_look = t->time + (trust ? 0.0 : SETTLE);

@@ -166,6 +166,7 @@ bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt
     const PliCriterionDef *c = &def->criterion;
     const PliStats *stats = pli_body_stats_mutable(body);
     t->time += dt;
+    t->step_length = dt;
     t->density = def->material.density;
     if (c->accuracy > 0.0) return adapt_to_accuracy(t, body, x, v, dt);
     const bool due = pli_criterion_due(&t->criterion, c, dt);

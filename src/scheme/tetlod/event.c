@@ -40,8 +40,10 @@ static double rated_work(const PliBodyDef *def, double together, double apart)
 void pli_tetlod_level_work(const PliTetLod *t, const PliBodyDef *def, int level, double *density, double *rate)
 {
     *density = rated_work(def, t->level_density[level][0], t->level_density[level][1]);
-    *rate = def->integrator == PLI_IMPLICIT ? 1.0
-                                            : 1.0 / step_of(def, bucket_altitude(t, (int)t->level_first_bucket[level]));
+    const double substep = step_of(def, bucket_altitude(t, (int)t->level_first_bucket[level]));
+    *rate = def->integrator == PLI_IMPLICIT ? 1.0 : 1.0 / substep;
+    if (def->integrator == PLI_INTEGRATE_AUTO && t->step_length > 0.0)
+        *rate = pli_body_step_evaluations(def, t->step_length, substep) / t->step_length;
 }
 
 double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)

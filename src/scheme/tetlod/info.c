@@ -52,7 +52,8 @@ const PliSchemeInfo pli_tetlod_scheme = {
               .link = "levels",
               .missing = "no levels: give filenames=\"coarse.msh ... fine.msh\" or levels=\"@loader0 ... @loaderN\"" },
     .adaptive = true,
-    .refuses = "fallbackFilenames fallbackLevels fallbackLaw", // it has levels
+    .refuses =
+        "fallbackFilenames fallbackLevels fallbackLaw denseRegions poissonRegions", // it has levels; masses are volumes
     .accurate = true,
     .create = create,
 };

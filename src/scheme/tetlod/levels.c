@@ -230,15 +230,22 @@ static PliStatus find_parents(PliLevels *h)
 
 // ---- containing tetrahedra one level up and down ---------------------------------------------------------------------
 
+PliLocator *pli_levels_locator(const PliLevels *h, int l)
+{
+    const PliIndex p0 = h->point_first[l], t0 = h->tet_first[l], tets = h->tet_first[l + 1] - t0;
+    PliIndex *local = PLI_NEW(&h->host, 4 * (size_t)tets, PliIndex);
+    if (!local) return NULL;
+    for (size_t i = 0; i < 4 * (size_t)tets; ++i) local[i] = h->tets[4 * (size_t)t0 + i] - p0;
+    PliLocator *locator = pli_locator_create(&h->host, h->x + 3 * (size_t)p0, h->point_first[l + 1] - p0, local, tets);
+    PLI_FREE(&h->host, local, 4 * (size_t)tets);
+    return locator;
+}
+
 /// Nodes of level `of` in the tetrahedra of level `in`.
 static PliStatus locate_level(PliLevels *h, int of, int in, PliIndex *where, double *weight)
 {
-    const PliIndex p0 = h->point_first[in], t0 = h->tet_first[in], tets = h->tet_first[in + 1] - t0;
-    PliIndex *local = PLI_NEW(&h->host, 4 * (size_t)tets, PliIndex);
-    if (!local) return PLI_OUT_OF_MEMORY;
-    for (size_t i = 0; i < 4 * (size_t)tets; ++i) local[i] = h->tets[4 * (size_t)t0 + i] - p0;
-    PliLocator *locator = pli_locator_create(&h->host, h->x + 3 * (size_t)p0, h->point_first[in + 1] - p0, local, tets);
-    PLI_FREE(&h->host, local, 4 * (size_t)tets);
+    const PliIndex t0 = h->tet_first[in];
+    PliLocator *locator = pli_levels_locator(h, in);
     if (!locator) return PLI_OUT_OF_MEMORY;
     for (PliIndex p = h->point_first[of]; p < h->point_first[of + 1]; ++p) {
         double *w = weight + 4 * (size_t)p;

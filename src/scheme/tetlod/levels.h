@@ -76,6 +76,7 @@ void pli_levels_destroy(PliLevels *levels); ///< NULL is fine
 /// Whole-structure check, for tests: tree, weights, adjacency, shares.
 bool pli_levels_is_valid(const PliLevels *levels, PliError *err);
 
+PliLocator *pli_levels_locator(const PliLevels *h, int level); ///< in numbers of that level; NULL: no memory
 /// The nodes one level coarser (`up`) or finer that a node follows when it is not active, and how many.
 static inline PliIndex pli_levels_sources(const PliLevels *h, PliIndex node, bool up, const PliIndex **source,
                                           const double **weight)

@@ -11,6 +11,8 @@
 
 /// Work of the first shadow over that of the body, at most.
 static const double SHARE = 0.15;
+/// Spacing of the points of their skins over their size.
+static const double SKIN = 0.5;
 /// s, without a change of plan, after which they rest, and s in which new ones find their own shape.
 static const double LONG = 0.6, SETTLE = 0.1;
 /// Growth of what strains say that wakes them.
@@ -41,7 +43,8 @@ static PliStatus add(PliTetLod *t, PliBody *body, const PliHost *host, const Pli
     fem.mesh = &mesh;
     PliBody *shadow = pli_fem_create(host, &fem, err);
     PLI_FREE(host, corner, 4 * (size_t)tets);
-    return shadow ? pli_body_add_shadow(body, shadow, first, err) : PLI_OUT_OF_MEMORY;
+    if (!shadow) return PLI_OUT_OF_MEMORY;
+    return pli_body_add_shadow(body, shadow, first, SKIN * pli_tetlod_level_size(h, l), err);
 }
 
 PliStatus pli_tetlod_add_shadows(PliTetLod *t, PliBody *body, const PliHost *host, const PliBodyDef *def, PliError *err)
@@ -213,7 +216,11 @@ bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, do
     if (!t->has_shadows || t->shadow_lost || !t->use_shadows) return false;
     const bool young =
         t->shadow_begin > 1.5 * gap && t->time < t->shadow_begin + SETTLE; // of a start at rest all are old
-    if (t->shadow[0] < 0 || young) return t->recent_time > 0.0;
+    if (t->shadow[0] < 0 || young) { // what they said last goes on; of a body that swings it would not
+        if (t->recent_time > 0.0 && !t->swings)
+            average(&t->whole, &t->whole_time, t->recent / t->recent_time, gap, WHOLE);
+        return t->recent_time > 0.0;
+    }
     t->strain_error_seen = fmax(t->strain_error_seen, t->strain_error);
     const double now = t->present_size, first = pli_tetlod_level_size(t->h, t->shadow[0]);
     double d[2] = { 0.0, 0.0 };

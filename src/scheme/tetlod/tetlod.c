@@ -78,6 +78,7 @@ static void tetlod_destroy(void *self, const PliHost *host)
     if (t->criterion.region_count) pli_criterion_free(&t->criterion);
     pli_weightfit_destroy(t->fit);
     pli_locator_destroy(t->locator);
+    for (int l = 0; l < PLI_MAX_LEVELS; ++l) pli_locator_destroy(t->level_locator[l]);
     pli_activeset_destroy(t->set);
     pli_levels_destroy(t->h);
     PLI_FREE(host, t, 1);
@@ -100,6 +101,7 @@ static void tetlod_reset(void *self)
     t->error_energy = t->strain_energy = t->error = t->next_look = t->look_gap = 0.0;
     t->largest_displacement = t->largest_energy = 0.0;
     t->last_look = t->last_change = t->swing = t->strain = 0.0;
+    t->swings = false;
     pli_tetlod_shadows_reset(t);
     const bool own = t->likes_uniform && t->own_volume[t->h->point_first[t->start_level]] > 0.0;
     t->uniform_level = own ? t->start_level : -1;
@@ -169,6 +171,22 @@ static PliIndex tetlod_locate(void *self, const double point[3], PliIndex *colum
     return 4;
 }
 
+static PliIndex tetlod_locate_at(void *self, int level, const double point[3], PliIndex column[4], double weight[4])
+{
+    const PliTetLod *t = self;
+    PliIndex tet;
+    if (!t->level_locator[level]) return 0;
+    pli_locator_find(t->level_locator[level], point, &tet, weight);
+    memcpy(column, t->h->tets + 4 * ((size_t)t->h->tet_first[level] + tet), 4 * sizeof *column);
+    return 4;
+}
+
+static int tetlod_only_level(const void *self)
+{
+    const PliTetLod *t = self;
+    return t->uniform_level;
+}
+
 static bool tetlod_is_valid(const void *self, PliError *err)
 {
     const PliTetLod *t = self;
@@ -189,6 +207,8 @@ static const PliSchemeOps tetlod_ops = {
     .criteria = 1u << PLI_BY_STRAIN_JUMP | 1u << PLI_BY_FORCE | 1u << PLI_BY_CONTACT | 1u << PLI_BY_CAMERA |
                 1u << PLI_BY_REGION | 1u << PLI_BY_RECOVERED,
     .locate = tetlod_locate,
+    .locate_at = tetlod_locate_at,
+    .only_level = tetlod_only_level,
     .is_valid = tetlod_is_valid,
     .accurate = true,
 };
@@ -205,7 +225,7 @@ static PliStatus check_def(const PliTetLodDef *def, PliError *err)
         return pli_refuse(err, PLI_BAD_ARGUMENT,
                           "tetlod: ramp and fit_weights belong to the variational coupling, not to the paper's");
     if (pli_body_check_criterion(&tetlod_ops, &def->base.criterion, err) != PLI_OK) return PLI_BAD_ARGUMENT;
-    if (def->base.integrator == PLI_IMPLICIT && (def->filter || def->speed_change > 0.0))
+    if (def->base.integrator != PLI_SYMPLECTIC && (def->filter || def->speed_change > 0.0))
         return pli_refuse(
             err, PLI_BAD_ARGUMENT,
             "tetlod: filter and speed_change are options of explicit steps, not of the implicit integrator");
@@ -291,6 +311,8 @@ static PliStatus build(PliTetLod *t, const PliHost *host, const PliTetLodDef *de
     }
     ok = ok && pli_criterion_init(&t->criterion, host, t->h->point_count) == PLI_OK && find_surface(t, host, finest);
     if (ok) t->locator = pli_locator_create(host, finest->x, finest->point_count, finest->tets, finest->tet_count);
+    for (int l = 0; ok && t->likes_uniform && l + 1 < t->h->level_count; ++l)
+        ok = (t->level_locator[l] = pli_levels_locator(t->h, l)) != NULL;
     if (!ok || !t->locator)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for %u nodes", t->h->point_count);
     PliIndex bad;

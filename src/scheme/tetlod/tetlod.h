@@ -23,8 +23,9 @@ typedef struct PliTetLod {
     PliActiveSet *set;
     PliCriterion criterion;
     PliGovernor governor;
-    PliWeightFit *fit;   ///< NULL: not asked for
-    PliLocator *locator; ///< of the finest level, local numbers
+    PliWeightFit *fit;                         ///< NULL: not asked for
+    PliLocator *locator;                       ///< of the finest level, local numbers
+    PliLocator *level_locator[PLI_MAX_LEVELS]; ///< of the others; NULL: it is never of one level
     PliTetRest *rest;
     double *part_size; ///< m, mean size of the children of each node
 
@@ -54,6 +55,7 @@ typedef struct PliTetLod {
     double largest_energy;              ///< J, ... and the strain energy
     double next_look, look_gap;         ///< s
     double swing, strain;               ///< J s, kinetic and strain energy of the last seconds
+    bool swings;                        ///< much of it is kinetic
     double last_look, last_change;      ///< s, when it looked, when the plan became another
     PliIndex level_first_bucket[PLI_MAX_LEVELS];
     double level_density[PLI_MAX_LEVELS]
@@ -99,6 +101,7 @@ typedef struct PliTetLod {
     double energy_low;                ///< ... and the least since it last rose
     bool energy_wanted;               ///< somebody asked
     double time;                      ///< s since reset
+    double step_length;               ///< s, of the last step
     bool decided;                     ///< the last step began with a decision
 } PliTetLod;
 
@@ -133,7 +136,7 @@ void pli_tetlod_own_volumes(PliTetLod *t); ///< at creation
 /// All nodes of one level active, with the masses of its own mesh; the motion is handed over. @return false: nothing changed
 bool pli_tetlod_go_uniform(PliTetLod *t, PliBody *body, double *x, double *v, int level);
 /// The masses of W instead, before the set becomes a mixed one.
-void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, const double *x, double *v);
+void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, double *x, double *v);
 
 // shadow.c
 PliStatus pli_tetlod_add_shadows(PliTetLod *t, PliBody *body, const PliHost *host, const PliBodyDef *def,

@@ -110,9 +110,11 @@ static void settle(PliTetLod *t, PliBody *body, const double *x, double *v, cons
     stats->energy_added += unpaid;
 }
 
-void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, const double *x, double *v)
+void pli_tetlod_leave_uniform(PliTetLod *t, PliBody *body, double *x, double *v)
 {
+    static const double origin[3] = { 0.0, 0.0, 0.0 };
     if (t->uniform_level < 0) return;
+    pli_body_before_event(body, x, origin, INFINITY); // the skin will hang on the finest level
     PliEventPatch patch;
     const PliMoments before = moments_of(t, body, x, v, &patch);
     const double elastic = pli_body_energy(body, x, NULL).elastic;

@@ -27,12 +27,13 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
     s->start = PLI_NEW(host, 3 * n, double);
     s->push = PLI_NEW(host, 3 * n, double);
     s->impulse = PLI_NEW(host, 3 * n, double);
+    s->judged = PLI_NEW(host, 3 * n, double);
     s->clock = PLI_NEW(host, n, double);
     s->v_before = PLI_NEW(host, 3 * n, double);
     s->judge_grad = PLI_NEW(host, 3 * (size_t)width * PLI_WAVELET_SAMPLES, double);
     s->judge_width = width;
     const bool good = s->fixed && s->candidate && s->parent && s->listed && s->outside && s->residual && s->motion &&
-                      s->start && s->push && s->impulse && s->clock && s->v_before && s->judge_grad;
+                      s->start && s->push && s->impulse && s->judged && s->clock && s->v_before && s->judge_grad;
     return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -50,6 +51,7 @@ void pli_wavelet_adapt_destroy(PliWavelet *s)
     PLI_FREE(host, s->start, 3 * n);
     PLI_FREE(host, s->push, 3 * n);
     PLI_FREE(host, s->impulse, 3 * n);
+    PLI_FREE(host, s->judged, 3 * n);
     PLI_FREE(host, s->clock, n);
     PLI_FREE(host, s->v_before, 3 * n);
     PLI_FREE(host, s->judge_grad, 3 * (size_t)s->judge_width * PLI_WAVELET_SAMPLES);
@@ -61,6 +63,7 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     s->v_dt = 0.0;
     s->quiet = s->skip = 0;
+    s->room = 0.0;
     s->fading = s->faded = 0;
     memset(s->impulse, 0, 3 * (size_t)s->count * sizeof *s->impulse);
     s->since_change = 0.0;
@@ -158,8 +161,41 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
 
 // A new factor of n functions takes as long as some n^2 / 4 k steps are shortened by dropping k of them. Of many, a few are dropped
 // when others come, a tenth at once, and what is left after a second.
-enum { WORTH = 50, WORTH_DROPPING = 10, MANY = 300, PATIENCE = 10, MOST_SKIPPED = 7 };
+enum { WORTH = 50, WORTH_DROPPING = 10, MANY = 300, PATIENCE = 10, MOST_SKIPPED = 7, FEW_SKIPPED = 2 };
 static const double DROPPING_TIME = 1.0; // s
+
+/// How far the best candidate was below the threshold, m, is how far the body may move before it can have come there: a detail follows
+/// the functions around it with weights of about one, and a quarter of that is waited for.
+static const double STILL = 0.25;
+
+static void turned_back(const PliWavelet *s, const double *x, PliIndex a, double u[3])
+{
+    const double *R = s->rotation;
+    double p[3];
+    v3_copy(p, x + 3 * (size_t)a);
+    if (s->dof_level[a] == 0) v3_sub(p, p, s->shift);
+    for (int d = 0; d < 3; ++d) u[d] = R[d] * p[0] + R[3 + d] * p[1] + R[6 + d] * p[2];
+}
+
+static void note_judged(PliWavelet *s, const double *x, double room)
+{
+    s->room = room;
+    s->judged_revision = s->revision;
+    for (PliIndex i = 0; i < s->active_count && room > 0.0; ++i)
+        turned_back(s, x, s->active[i], s->judged + 3 * (size_t)i);
+}
+
+/// Since the last decision, less a rigid motion: nothing has moved far enough for another one.
+static bool is_still(const PliWavelet *s, const double *x)
+{
+    bool still = s->room > 0.0 && s->judged_revision == s->revision;
+    for (PliIndex i = 0; i < s->active_count && still; ++i) {
+        double u[3];
+        turned_back(s, x, s->active[i], u);
+        still = v3_distance(u, s->judged + 3 * (size_t)i) < s->room;
+    }
+    return still;
+}
 
 static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
 {
@@ -200,12 +236,17 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     const bool over = on > most && s->governor.samples > 0;
     // far below the threshold, the next looks would see nothing: what comes from outside ends the wait
     s->skip = 0;
-    if (def->criterion.kind == PLI_BY_FORCE && changes == 0 && !over)
+    s->room = 0.0;
+    if (def->criterion.kind == PLI_BY_FORCE && changes == 0 && !over) {
         s->skip = (PliIndex)fmin(MOST_SKIPPED, 0.5 / fmax(best, 1e-3));
+        note_judged(s, x, STILL * (1.0 - best) * theta);
+    }
     // a few at a time are not worth a new factor, unless they have waited
-    if (!over &&
-        (changes == 0 || (changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval)))
+    if (!over && changes == 0) return false;
+    if (!over && changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval) {
+        if (def->criterion.kind == PLI_BY_FORCE) s->skip = FEW_SKIPPED;
         return false;
+    }
     pli_wavelet_drop_faded(s);
     s->since_change = 0.0;
     for (PliIndex k = 0; k < c->coarsen_count; ++k) {
@@ -231,8 +272,44 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     return true;
 }
 
-/// What comes at once from outside is answered at once: details that it would move switch on as if they had always been there. Fading
-/// in, they would be missing where it acts.
+static bool may_wake(const PliWavelet *s, PliIndex a)
+{
+    return s->state[a] == PLI_PASSIVE && !s->fixed[a] && !(s->dropped && s->dropped[a]);
+}
+
+/// How far the details that the new forces act on pull those beside them: `residual` has the ways of functions that are pushed, and
+/// gets those of passive ones that are not.
+static void spread_jump(PliWavelet *s, double theta)
+{
+    const PliIndex first = s->level[0].lattice->vertex_count;
+    double *way = s->residual, *pull = s->motion;
+    memset(pull, 0, 3 * (size_t)s->count * sizeof *pull);
+    for (PliIndex a = first; a < s->count; ++a) {
+        PliPair *pair;
+        const PliIndex n = pli_wavelet_pairs_of(s, a, s->dof_level[a], &pair);
+        const bool far = may_wake(s, a) && v3_norm(way + 3 * (size_t)a) > theta;
+        for (PliIndex k = 0; k < n; ++k) {
+            const PliIndex b = pair[k].column;
+            const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, *wa = way + 3 * (size_t)a,
+                         *wb = way + 3 * (size_t)b;
+            if (b < first || b == a) continue;
+            if (far)
+                for (size_t i = 0; i < 3; ++i)
+                    pull[3 * (size_t)b + i] -= K[i] * wa[0] + K[3 + i] * wa[1] + K[6 + i] * wa[2];
+            if (may_wake(s, b) && v3_norm(wb) > theta)
+                for (size_t i = 0; i < 3; ++i)
+                    pull[3 * (size_t)a + i] -= K[3 * i] * wb[0] + K[3 * i + 1] * wb[1] + K[3 * i + 2] * wb[2];
+        }
+    }
+    for (PliIndex a = first; a < s->count; ++a) {
+        double u[3];
+        m3_apply(u, s->inverse + 9 * (size_t)a, pull + 3 * (size_t)a);
+        v3_add(way + 3 * (size_t)a, way + 3 * (size_t)a, u);
+    }
+}
+
+/// What comes at once from outside is answered at once: details that it would move, and those that these move, switch on as if they had
+/// always been there. Fading in, they would be missing where it acts.
 static bool wake(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
 {
     const PliBodyDef *def = pli_body_def(body);
@@ -249,8 +326,9 @@ static bool wake(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
     const double most = fmin(def->criterion.max_active == PLI_NONE ? INFINITY : def->criterion.max_active,
                              pli_governor_limit(&s->governor, def->criterion.budget_ms));
     PliIndex woken = 0;
+    spread_jump(s, theta);
     for (PliIndex a = s->level[0].lattice->vertex_count; a < s->count && s->active_count + woken < most; ++a) {
-        if (s->state[a] != PLI_PASSIVE || s->fixed[a] || (s->dropped && s->dropped[a])) continue;
+        if (!may_wake(s, a)) continue;
         if (!(v3_norm(s->residual + 3 * (size_t)a) > theta)) continue;
         pli_wavelet_switch_on(s, a, x, v);
         if (s->state[a] == PLI_FADING_IN) s->state[a] = PLI_ACTIVE, s->fading--;
@@ -306,17 +384,18 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     s->since_change += dt;
     const uint64_t key = constraints_key(s, body);
     s->quiet = key == s->held_key ? s->quiet + 1 : 0;
-    if (s->quiet == 0) s->skip = 0;
+    if (s->quiet == 0) s->skip = 0, s->room = 0.0;
     s->held_key = key;
     pli_wavelet_begin_fades(s, s->impulse, x, v);
     bool changed = s->level_count > 1 && wake(s, body, x, v, dt);
     // an acceleration measured across a new or lost constraint says nothing yet
     if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2 &&
         !changed) {
-        s->decided = s->skip == 0;
+        s->decided = s->skip == 0 && !(s->stood < MOST_SKIPPED && is_still(s, x));
+        s->stood = s->decided ? 0 : s->stood + 1;
         if (s->decided)
             changed = decide(s, body, x, v, dt);
-        else
+        else if (s->skip > 0)
             s->skip--;
     }
     pli_wavelet_advance_fades(s, x, v, dt);

@@ -57,9 +57,12 @@ static bool reserve_entries(PliWavelet *s, size_t entries)
 static size_t count_entries(const PliWavelet *s)
 {
     size_t entries = 0;
-    for (PliIndex a = 0; a < s->count; ++a)
-        for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1] && s->state[a] != PLI_PASSIVE; ++k)
-            entries += s->state[s->pair_column[k]] != PLI_PASSIVE;
+    for (PliIndex a = 0; a < s->count; ++a) {
+        PliPair *pair;
+        if (s->state[a] == PLI_PASSIVE) continue;
+        const PliIndex n = pli_wavelet_pairs_of(s, a, s->dof_level[a], &pair);
+        for (PliIndex k = 0; k < n; ++k) entries += s->state[pair[k].column] != PLI_PASSIVE;
+    }
     return entries;
 }
 
@@ -67,13 +70,13 @@ static size_t count_entries(const PliWavelet *s)
 static bool reserve_first(PliWavelet *s)
 {
     const bool limited = s->def.base.adapt && s->def.base.criterion.max_active != PLI_NONE;
-    return reserve_entries(s, s->pair_first[limited ? s->count : s->level[0].lattice->vertex_count]);
+    return reserve_entries(s, limited ? s->pair_count : s->base_pairs);
 }
 
 /// Without memory for a larger set it stays as small as it was.
 static void make_room(PliWavelet *s)
 {
-    const size_t entries = count_entries(s), all = s->pair_first[s->count];
+    const size_t entries = count_entries(s), all = s->pair_count;
     if (entries <= s->entry_capacity || reserve_entries(s, entries + entries / 4 < all ? entries + entries / 4 : all))
         return;
     for (PliIndex a = 0; a < s->count; ++a) {
@@ -292,12 +295,14 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
     s->entry_first[0] = 0;
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const PliIndex a = s->active[i];
-        for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
-            const PliIndex j = s->position[s->pair_column[k]];
+        PliPair *pair;
+        const PliIndex n = pli_wavelet_pairs_of(s, a, s->dof_level[a], &pair);
+        for (PliIndex k = 0; k < n; ++k) {
+            const PliIndex j = s->position[pair[k].column];
             if (j == PLI_NONE) continue;
-            if (j == i) s->cut_mass[i] = s->block_mass[s->pair_block[k]];
+            if (j == i) s->cut_mass[i] = s->block_mass[pair[k].block];
             s->entry_column[entries] = j;
-            s->entry[entries++] = s->pair_block[k];
+            s->entry[entries++] = pair[k].block;
         }
         s->entry_first[i + 1] = entries;
         s->cut_load[i] = s->load[a];

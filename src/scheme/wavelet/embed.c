@@ -380,7 +380,10 @@ static PliTransfer *compose(const PliHost *host, PliRows a, PliRows b)
 PliStatus pli_wavelet_merge(PliWavelet *s, PliError *err)
 {
     const PliIndex n = s->level[0].lattice->vertex_count;
-    const double density = s->def.base.material.density;
+    double density = s->def.base.material.density, least = 1.0;
+    for (PliIndex i = 0; i < s->def.base.dense_region_count; ++i)
+        least = fmin(least, s->def.base.dense_regions[5 * (size_t)i + 4]);
+    density *= least; // light ones are not weak
     s->dropped = PLI_NEW(&s->host, s->count, uint8_t);
     if (!s->dropped) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u functions", s->count);
     for (PliIndex a = 0; a < s->count; ++a)

@@ -38,6 +38,9 @@ static const PliAttribute rows[] = {
     { "tangent", PLI_OPTION, .options = "true rest", PLI_FIELD(PliWaveletDef, tangent),
       .help = "nonlinear: steps are linearised with the true stiffness, or with that at rest, whose factor answers at "
               "once" },
+    { "quadrature", PLI_OPTION, .options = "gauss paper", PLI_FIELD(PliWaveletDef, quadrature),
+      .help = "linear laws: integrals at Gauss points, or over the tetrahedra of cells subdivided twice, which is too "
+              "stiff" },
     { "transition", PLI_OPTION, .options = "offset plain", PLI_FIELD(PliWaveletDef, transition),
       .help = "how details switch: force and size fade, or at once" },
     { "fade", PLI_REAL, PLI_FIELD(PliWaveletDef, fade), .help = "s, length of a transition" },

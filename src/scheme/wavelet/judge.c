@@ -93,19 +93,19 @@ double pli_wavelet_find_jump(PliWavelet *s, PliBody *body, const double *x, cons
     return jump > 0.2 * size ? jump : 0.0;
 }
 
-/// r_a -= sum_b over active b of block(a, b) q_b, for candidates; q in the frame of the rest shape. Rows list finer levels first, and
-/// there is nothing on beyond the finest level that is.
+/// r_a -= sum_b over active b of block(a, b) q_b, for candidates; q in the frame of the rest shape. There is nothing on beyond the
+/// finest level that is.
 static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q, double *r)
 {
-    const PliIndex beyond = s->level[s->dof_level[s->active[s->active_count - 1]]].lattice->vertex_count;
+    const int finest = s->dof_level[s->active[s->active_count - 1]];
+    PliPair *pair;
     for (PliIndex c = 0; c < s->info.candidates; ++c) {
         const PliIndex a = s->listed[c];
         double *ra = r + 3 * (size_t)a;
-        for (PliIndex k = s->pair_first[a + 1]; k-- > s->pair_first[a];) {
-            const PliIndex b = s->pair_column[k];
-            if (b >= beyond) break;
+        for (PliIndex k = pli_wavelet_pairs_of(s, a, finest, &pair); k-- > 0;) {
+            const PliIndex b = pair[k].column;
             if (s->position[b] == PLI_NONE) continue;
-            const double *K = s->block_stiffness + 9 * (size_t)s->pair_block[k], m = s->block_mass[s->pair_block[k]];
+            const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, m = s->block_mass[pair[k].block];
             const double *qb = q + 3 * (size_t)b, *mb = mass_q + 3 * (size_t)b;
             for (int i = 0; i < 3; ++i)
                 ra[i] -= K[3 * i] * qb[0] + K[3 * i + 1] * qb[1] + K[3 * i + 2] * qb[2] + m * mb[i];
@@ -114,10 +114,11 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
     for (PliIndex o = s->base_count; o < s->active_count; ++o) { // rows of level 0 have no candidates
         const PliIndex a = s->active[o];
         const double *qa = q + 3 * (size_t)a, *ma = mass_q + 3 * (size_t)a;
-        for (PliIndex k = s->pair_first[a]; k < s->pair_first[a + 1]; ++k) {
-            const PliIndex b = s->pair_column[k];
+        const PliIndex n = pli_wavelet_pairs_of(s, a, finest, &pair);
+        for (PliIndex k = 0; k < n; ++k) {
+            const PliIndex b = pair[k].column;
             if (!s->candidate[b]) continue;
-            const double *K = s->block_stiffness + 9 * (size_t)s->pair_block[k], m = s->block_mass[s->pair_block[k]];
+            const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, m = s->block_mass[pair[k].block];
             double *rb = r + 3 * (size_t)b;
             for (int i = 0; i < 3; ++i) rb[i] -= K[i] * qa[0] + K[3 + i] * qa[1] + K[6 + i] * qa[2] + m * ma[i];
         }

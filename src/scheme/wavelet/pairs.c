@@ -9,16 +9,14 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vec.h"
-#include "scheme/wavelet/wavelet.h"
-
-enum { PAIR = 10 }; ///< doubles: nine of stiffness, one of mass
+#include "scheme/wavelet/cell_sums.h"
 
 /// Rows of pairs, all columns.
 typedef struct Matrix {
     size_t rows, entries, capacity;
     size_t *first;
     PliIndex *column;
-    double *value; ///< [capacity, PAIR]
+    double *value; ///< [capacity, PLI_PAIR_SIZE]
 } Matrix;
 
 /// A row while it grows.
@@ -33,7 +31,7 @@ static void free_matrix(const PliHost *host, Matrix *m)
 {
     PLI_FREE(host, m->first, m->rows + 1);
     PLI_FREE(host, m->column, m->capacity);
-    PLI_FREE(host, m->value, PAIR * m->capacity);
+    PLI_FREE(host, m->value, PLI_PAIR_SIZE * m->capacity);
     *m = (Matrix){ 0 };
 }
 
@@ -43,7 +41,7 @@ static bool make_matrix(const PliHost *host, Matrix *m, size_t rows, size_t capa
                    .capacity = capacity,
                    .first = PLI_NEW(host, rows + 1, size_t),
                    .column = PLI_NEW(host, capacity, PliIndex),
-                   .value = PLI_NEW(host, PAIR * capacity, double) };
+                   .value = PLI_NEW(host, PLI_PAIR_SIZE * capacity, double) };
     if (m->first && m->column && m->value) return true;
     free_matrix(host, m);
     return false;
@@ -54,7 +52,7 @@ static bool make_sum(const PliHost *host, Sum *s, PliIndex size)
     *s = (Sum){ .size = size,
                 .list = PLI_NEW(host, size, PliIndex),
                 .has = PLI_NEW(host, size, uint8_t),
-                .value = PLI_NEW(host, PAIR * (size_t)size, double) };
+                .value = PLI_NEW(host, PLI_PAIR_SIZE * (size_t)size, double) };
     return s->list && s->has && s->value;
 }
 
@@ -62,18 +60,18 @@ static void free_sum(const PliHost *host, Sum *s)
 {
     PLI_FREE(host, s->list, s->size);
     PLI_FREE(host, s->has, s->size);
-    PLI_FREE(host, s->value, PAIR * (size_t)s->size);
+    PLI_FREE(host, s->value, PLI_PAIR_SIZE * (size_t)s->size);
 }
 
 static void add(Sum *s, PliIndex column, double w, const double *value)
 {
-    double *to = s->value + PAIR * (size_t)column;
+    double *to = s->value + PLI_PAIR_SIZE * (size_t)column;
     if (!s->has[column]) {
         s->has[column] = 1;
         s->list[s->count++] = column;
-        memset(to, 0, PAIR * sizeof *to);
+        memset(to, 0, PLI_PAIR_SIZE * sizeof *to);
     }
-    for (int k = 0; k < PAIR; ++k) to[k] += w * value[k];
+    for (int k = 0; k < PLI_PAIR_SIZE; ++k) to[k] += w * value[k];
 }
 
 static int by_index(const void *a, const void *b)
@@ -96,7 +94,7 @@ static bool push(const PliHost *host, Matrix *m, size_t row, Sum *s)
         if (!make_matrix(host, &larger, m->rows, m->capacity + m->capacity / 2 + s->count)) return false;
         memcpy(larger.first, m->first, (m->rows + 1) * sizeof *m->first);
         memcpy(larger.column, m->column, m->entries * sizeof *m->column);
-        memcpy(larger.value, m->value, PAIR * m->entries * sizeof *m->value);
+        memcpy(larger.value, m->value, PLI_PAIR_SIZE * m->entries * sizeof *m->value);
         larger.entries = m->entries;
         free_matrix(host, m);
         *m = larger;
@@ -104,7 +102,8 @@ static bool push(const PliHost *host, Matrix *m, size_t row, Sum *s)
     qsort(s->list, s->count, sizeof *s->list, by_index);
     for (PliIndex k = 0; k < s->count; ++k, ++m->entries) {
         m->column[m->entries] = s->list[k];
-        memcpy(m->value + PAIR * m->entries, s->value + PAIR * (size_t)s->list[k], PAIR * sizeof *m->value);
+        memcpy(m->value + PLI_PAIR_SIZE * m->entries, s->value + PLI_PAIR_SIZE * (size_t)s->list[k],
+               PLI_PAIR_SIZE * sizeof *m->value);
     }
     m->first[row + 1] = m->entries;
     clear(s);
@@ -113,209 +112,63 @@ static bool push(const PliHost *host, Matrix *m, size_t row, Sum *s)
 
 // ---- integration ----------------------------------------------------------------------------------------------------------------------
 
-/// One cell: pairs of its vertices (upper triangle of vertices, all nine of sum V g_a g_b^T, and the mass), loads and mean gradients.
-typedef struct CellSums {
-    PliIndex n, kind;
-    double *x;    ///< [n, 3] relative to the first vertex: cells alike in these are not integrated again
-    double *pair; ///< [n, n, PAIR]
-    double *load; ///< [n, 4]: volume, gradient
-    double volume;
-    bool good;
-} CellSums;
-
-static void add_point(CellSums *c, double volume, const double *value, const double *grad)
-{
-    c->volume += volume;
-    for (PliIndex a = 0; a < c->n; ++a) {
-        const double *ga = grad + 3 * (size_t)a, v0 = volume * ga[0], v1 = volume * ga[1], v2 = volume * ga[2],
-                     m = volume * value[a];
-        double *load = c->load + 4 * (size_t)a, *to = c->pair + PAIR * ((size_t)a * c->n + a);
-        load[0] += m, load[1] += v0, load[2] += v1, load[3] += v2;
-        for (PliIndex b = a; b < c->n; ++b, to += PAIR) {
-            const double *gb = grad + 3 * (size_t)b;
-            to[0] += v0 * gb[0], to[1] += v0 * gb[1], to[2] += v0 * gb[2];
-            to[3] += v1 * gb[0], to[4] += v1 * gb[1], to[5] += v1 * gb[2];
-            to[6] += v2 * gb[0], to[7] += v2 * gb[1], to[8] += v2 * gb[2];
-            to[9] += m * value[b];
-        }
-    }
-}
-
-/// Products of a function and another along one axis: value or slope of the first, of the second.
-enum { VV, VS, SV, SS, PRODUCTS };
-
-/// out[PRODUCTS][4][4] += w times products at t
-static void add_products(PliIndex kind, int axis, double t, double w, double scale, double out[PRODUCTS][16])
-{
-    double b[4], d[4];
-    const int n = pli_shapes_along(kind, axis, t, b, d);
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < n; ++k) {
-            out[VV][4 * i + k] += w * b[i] * b[k];
-            out[VS][4 * i + k] += w * b[i] * d[k] * scale;
-            out[SV][4 * i + k] += w * d[i] * scale * b[k];
-            out[SS][4 * i + k] += w * d[i] * d[k] * scale * scale;
-        }
-}
-
-/// Pairs of products along the first two axes that the ten integrals need, and which of them is used with which one of the third.
-enum { PLANES = 9 };
-static const uint8_t plane[PLANES][2] = { { VV, VV }, { SS, VV }, { VV, SS }, { SV, VS }, { VS, SV },
-                                          { SV, VV }, { VS, VV }, { VV, SV }, { VV, VS } };
-/// For axes (p, q) of the slopes in the order first, second, third, and the mass: plane, and product of the third axis.
-static const uint8_t recipe[PAIR][2] = { { 1, VV }, { 3, VV }, { 5, VS }, { 4, VV }, { 2, VV },
-                                         { 7, VS }, { 6, SV }, { 8, SV }, { 0, SS }, { 0, VV } };
-
-/// Points on lines of a box: sums over a line, over a row of lines, and then over rows, each for all pairs along its axes.
-static void add_lines(const PliWaveletLevel *l, PliIndex cell, CellSums *c, const PliWaveletPoint *point,
-                      PliIndex count, int axis)
-{
-    const PliIndex kind = l->shapes->kind[cell];
-    const int axes[3] = { axis, (axis + 1) % 3, (axis + 2) % 3 };
-    static const double middle[3] = { 0.5, 0.5, 0.5 };
-    double scale[3], unused[4], grad[3 * PLI_SHAPE_WIDTH], J[9];
-    const double box = pli_wavelet_rest_point(l, cell, 0, middle, NULL, grad);
-    memset(J, 0, sizeof J);
-    pli_shapes_eval(l->shapes, cell, 0, middle, NULL, grad);
-    for (PliIndex k = 0; k < c->n; ++k)
-        for (int a = 0; a < 3; ++a)
-            J[4 * a] += l->lattice->x[3 * (size_t)l->shapes->vertex[l->shapes->first[cell] + k] + (size_t)a] *
-                        grad[3 * (size_t)k + (size_t)a];
-    int n[3], stride[3], count_of[3];
-    for (int a = 0; a < 3; ++a) count_of[a] = pli_shapes_along(kind, a, 0.5, unused, unused);
-    for (int m = 0; m < 3; ++m) {
-        scale[m] = 1.0 / J[4 * axes[m]];
-        n[m] = count_of[axes[m]];
-        stride[m] = axes[m] == 0 ? 1 : axes[m] == 1 ? count_of[0] : count_of[0] * count_of[1];
-    }
-    for (PliIndex at = 0; at < count;) {
-        const double third = point[at].u[axes[2]];
-        double row[PLANES][16][16];
-        memset(row, 0, sizeof row);
-        while (at < count && point[at].u[axes[2]] == third) {
-            const double second = point[at].u[axes[1]];
-            double line[PRODUCTS][16] = { { 0.0 } }, across[PRODUCTS][16] = { { 0.0 } };
-            for (; at < count && point[at].u[axes[1]] == second && point[at].u[axes[2]] == third; ++at)
-                add_products(kind, axes[0], point[at].u[axes[0]], box * point[at].weight, scale[0], line);
-            add_products(kind, axes[1], second, 1.0, scale[1], across);
-            for (int p = 0; p < PLANES; ++p)
-                for (int i = 0; i < 16; ++i)
-                    for (int k = 0; k < 16; ++k) row[p][i][k] += line[plane[p][0]][i] * across[plane[p][1]][k];
-        }
-        double last[PRODUCTS][16] = { { 0.0 } };
-        add_products(kind, axes[2], third, 1.0, scale[2], last);
-        for (int pair = 0; pair < 64 * 64; ++pair) { // (i, j, k) with (I, J, K) along the three axes
-            const int i = pair & 3, j = pair >> 2 & 3, k = pair >> 4 & 3, I = pair >> 6 & 3, J2 = pair >> 8 & 3,
-                      K = pair >> 10;
-            if (i >= n[0] || j >= n[1] || k >= n[2] || I >= n[0] || J2 >= n[1] || K >= n[2]) continue;
-            const int a = i * stride[0] + j * stride[1] + k * stride[2],
-                      b = I * stride[0] + J2 * stride[1] + K * stride[2];
-            if (b < a) continue;
-            double *to = c->pair + PAIR * ((size_t)a * c->n + (size_t)b);
-            for (int m = 0; m < 9; ++m)
-                to[3 * axes[m / 3] + axes[m % 3]] +=
-                    row[recipe[m][0]][4 * i + I][4 * j + J2] * last[recipe[m][1]][4 * k + K];
-            to[9] += row[recipe[9][0]][4 * i + I][4 * j + J2] * last[recipe[9][1]][4 * k + K];
-        }
-    }
-    double value[PLI_SHAPE_WIDTH];
-    for (PliIndex k = 0; k < count; ++k) { // loads, one function at a time
-        const double volume = box * point[k].weight;
-        c->volume += volume;
-        pli_shapes_eval(l->shapes, cell, 0, point[k].u, value, grad);
-        for (PliIndex a = 0; a < c->n; ++a) {
-            double *load = c->load + 4 * (size_t)a;
-            load[0] += volume * value[a];
-            for (int d = 0; d < 3; ++d) load[1 + d] += volume * grad[3 * (size_t)a + (size_t)d] / J[4 * d];
-        }
-    }
-}
-
-static void integrate(const PliWavelet *s, const PliWaveletLevel *l, PliIndex cell, CellSums *c)
-{
-    static const double gauss[3] = { 0.11270166537925831148, 0.5, 0.88729833462074168852 },
-                        weight[3] = { 5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0 };
-    static const double middle[3] = { 0.5, 0.5, 0.5 };
-    const PliShapes *h = l->shapes;
-    double value[PLI_SHAPE_WIDTH], grad[3 * PLI_SHAPE_WIDTH];
-    memset(c->pair, 0, PAIR * (size_t)c->n * c->n * sizeof *c->pair);
-    memset(c->load, 0, 4 * (size_t)c->n * sizeof *c->load);
-    c->volume = 0.0, c->good = true;
-    if (l->share && l->share[cell] == PLI_CELL_CUT) { // up to the surface
-        int axis;
-        const PliIndex count = pli_wavelet_cell_points(s, cell, s->points, &axis);
-        if (axis >= 0) {
-            add_lines(l, cell, c, s->points, count, axis);
-            return;
-        }
-        for (PliIndex k = 0; k < count && c->good; ++k) {
-            const PliWaveletPoint *p = &s->points[k];
-            const double volume = p->weight * pli_wavelet_rest_point(l, cell, p->part, p->u, value, grad);
-            c->good = volume > 0.0;
-            if (c->good) add_point(c, volume, value, grad);
-        }
-        return;
-    }
-    if (!pli_shapes_regular(h, cell)) { // many small pieces: their middles
-        for (PliIndex p = 0; p < pli_shapes_parts(h, cell); ++p) {
-            const double volume = pli_wavelet_rest_point(l, cell, p, middle, value, grad);
-            c->good = c->good && volume > 0.0;
-            if (c->good) add_point(c, volume, value, grad);
-        }
-        return;
-    }
-    const int order = s->def.basis == PLI_WAVELET_TRILINEAR ? 2 : 3;
-    for (int q = 0; q < order * order * order; ++q) {
-        const int at[3] = { q % order, q / order % order, q / (order * order) };
-        double u[3], w = 1.0;
-        for (int a = 0; a < 3; ++a) {
-            u[a] = order == 3 ? gauss[at[a]] : 0.5 + (at[a] ? 0.28867513459481288225 : -0.28867513459481288225);
-            w *= order == 3 ? weight[at[a]] : 0.5;
-        }
-        const double volume = w * pli_wavelet_rest_point(l, cell, 0, u, value, grad);
-        c->good = c->good && volume > 0.0;
-        if (c->good) add_point(c, volume, value, grad);
-    }
-}
-
-/// Mean factor of Young's modulus in every cell: finest ones by points spread evenly in them, others by their children.
-static PliStatus find_stiff(PliWavelet *s)
+/// Means over points spread evenly in a finest cell: factors of Young's modulus and of density, Lame's moduli over Young's.
+enum { STIFF, DENSE, LAMBDA, MU, MEANS };
+static void find_means(const PliWavelet *s, PliIndex cell, double mean[MEANS])
 {
     enum { SIDE = 4 };
     static const double middle[3] = { 0.5, 0.5, 0.5 };
+    const PliShapes *h = s->level[s->level_count - 1].shapes;
     const PliBodyDef *def = &s->def.base;
-    if (!def->stiff_region_count) return PLI_OK;
+    const bool regular = pli_shapes_regular(h, cell);
+    const PliIndex count = regular ? SIDE * SIDE * SIDE : pli_shapes_parts(h, cell);
+    memset(mean, 0, MEANS * sizeof *mean);
+    for (PliIndex k = 0; k < count; ++k) {
+        const double u[3] = { (k % SIDE + 0.5) / SIDE, (k / SIDE % SIDE + 0.5) / SIDE,
+                              (k / (SIDE * SIDE) + 0.5) / SIDE };
+        double p[3];
+        pli_wavelet_place_of(s, cell, regular ? 0 : k, regular ? u : middle, p, NULL);
+        const double stiff = pli_body_def_stiffness(def, p), ratio = pli_body_def_poisson(def, p);
+        mean[STIFF] += stiff;
+        mean[DENSE] += pli_body_def_density(def, p);
+        mean[LAMBDA] += stiff * ratio / ((1.0 + ratio) * (1.0 - 2.0 * ratio));
+        mean[MU] += stiff / (2.0 * (1.0 + ratio));
+    }
+    for (int m = 0; m < MEANS; ++m) mean[m] /= count;
+}
+
+/// What the material is in every cell: finest ones by their points, others by their children.
+static PliStatus find_material(PliWavelet *s)
+{
+    const PliBodyDef *def = &s->def.base;
+    const bool stiff = def->stiff_region_count > 0, dense = def->dense_region_count > 0,
+               moduli = def->poisson_region_count > 0;
+    if (!stiff && !dense && !moduli) return PLI_OK;
     for (int k = s->level_count - 1; k >= 0; --k) {
         PliWaveletLevel *l = &s->level[k];
+        const size_t cells = l->lattice->cell_count;
         const bool finest = k == s->level_count - 1;
-        l->stiff = PLI_NEW(&s->host, l->lattice->cell_count, double);
-        if (!l->stiff) return PLI_OUT_OF_MEMORY;
-        for (PliIndex c = 0; c < l->lattice->cell_count; ++c) {
-            double sum = 0.0, p[3];
-            PliIndex count = 0;
-            if (finest && pli_shapes_regular(l->shapes, c))
-                for (; count < SIDE * SIDE * SIDE; ++count) {
-                    const double u[3] = { (count % SIDE + 0.5) / SIDE, (count / SIDE % SIDE + 0.5) / SIDE,
-                                          (count / (SIDE * SIDE) + 0.5) / SIDE };
-                    pli_wavelet_place_of(s, c, 0, u, p, NULL);
-                    sum += pli_body_def_stiffness(def, p);
-                }
-            else if (finest)
-                for (; count < pli_shapes_parts(l->shapes, c); ++count) {
-                    pli_wavelet_place_of(s, c, count, middle, p, NULL);
-                    sum += pli_body_def_stiffness(def, p);
-                }
-            else
-                for (PliIndex d = l->child_first[c]; d < l->child_first[c + 1]; ++d, ++count)
-                    sum += s->level[k + 1].stiff[d];
-            l->stiff[c] = sum / count;
+        if (stiff && !(l->stiff = PLI_NEW(&s->host, cells, double))) return PLI_OUT_OF_MEMORY;
+        if (finest && dense && !(l->dense = PLI_NEW(&s->host, cells, double))) return PLI_OUT_OF_MEMORY;
+        if (finest && moduli && !(l->moduli = PLI_NEW(&s->host, 2 * cells, double))) return PLI_OUT_OF_MEMORY;
+        for (PliIndex c = 0; c < cells; ++c) {
+            double mean[MEANS], sum = 0.0;
+            if (finest) {
+                find_means(s, c, mean);
+                if (stiff) l->stiff[c] = mean[STIFF];
+                if (dense) l->dense[c] = mean[DENSE];
+                if (moduli) l->moduli[2 * (size_t)c] = mean[LAMBDA], l->moduli[2 * (size_t)c + 1] = mean[MU];
+            } else if (stiff) {
+                for (PliIndex d = l->child_first[c]; d < l->child_first[c + 1]; ++d) sum += s->level[k + 1].stiff[d];
+                l->stiff[c] = sum / (l->child_first[c + 1] - l->child_first[c]);
+            }
         }
     }
     return PLI_OK;
 }
 
 /// The same connectivity and the same shape, up to rounding.
-static bool alike(const CellSums *c, PliIndex kind, PliIndex n, const double *x, double tolerance)
+static bool alike(const PliCellSums *c, PliIndex kind, PliIndex n, const double *x, double tolerance)
 {
     if (c->kind != kind || c->n != n) return false;
     for (size_t k = 0; k < 3 * (size_t)n; ++k)
@@ -324,6 +177,15 @@ static bool alike(const CellSums *c, PliIndex kind, PliIndex n, const double *x,
 }
 
 enum { KEPT = 96 }; ///< shapes of cells that are remembered
+
+/// Stiffness of a pair from sum V g_a g_b^T.
+static void make_block(const double g[9], double lambda, double mu, double out[9])
+{
+    const double trace = g[0] + g[4] + g[8];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            out[3 * i + j] = lambda * g[3 * i + j] + mu * g[3 * j + i] + (i == j ? mu * trace : 0.0);
+}
 
 static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
 {
@@ -353,9 +215,9 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
                 qsort(m->column + begin, entries - begin, sizeof *m->column, by_index), m->first[v + 1] = entries;
         }
     }
-    CellSums *kept = PLI_NEW(host, KEPT, CellSums);
+    PliCellSums *kept = PLI_NEW(host, KEPT, PliCellSums);
     double *x = PLI_NEW(host, 3 * (size_t)h->width, double),
-           *pair = PLI_NEW(host, PAIR * (size_t)h->width * h->width, double),
+           *pair = PLI_NEW(host, PLI_PAIR_SIZE * (size_t)h->width * h->width, double),
            *load = PLI_NEW(host, 4 * (size_t)h->width, double);
     PliIndex kept_count = 0;
     if (!stamp || !m->first || !kept || !x || !pair || !load) status = PLI_OUT_OF_MEMORY;
@@ -364,7 +226,7 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
         const PliIndex *vertex = h->vertex + h->first[c], width = h->first[c + 1] - h->first[c];
         for (PliIndex k = 0; k < width; ++k)
             v3_sub(x + 3 * (size_t)k, l->lattice->x + 3 * (size_t)vertex[k], l->lattice->x + 3 * (size_t)vertex[0]);
-        CellSums own = { .n = width, .kind = h->kind[c], .x = x, .pair = pair, .load = load };
+        PliCellSums own = { .n = width, .kind = h->kind[c], .x = x, .pair = pair, .load = load };
         const bool cut = l->share && l->share[c] == PLI_CELL_CUT;
         if (l->share && l->share[c] == PLI_CELL_EMPTY) continue;
         PliIndex known = cut ? kept_count : 0;
@@ -372,33 +234,39 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
         if (known < kept_count) {
             own = kept[known];
         } else {
-            integrate(s, l, c, &own);
+            pli_wavelet_integrate(s, l, c, &own);
             if (!own.good) {
                 status = pli_refuse(err, PLI_BAD_MESH, "cell %u of the finest lattice is inside out", c);
                 break;
             }
             if (kept_count < KEPT && !cut) {
-                CellSums *k = &kept[kept_count++];
+                PliCellSums *k = &kept[kept_count++];
                 *k = own;
                 k->x = PLI_NEW(host, 3 * (size_t)width, double),
-                k->pair = PLI_NEW(host, PAIR * (size_t)width * width, double),
+                k->pair = PLI_NEW(host, PLI_PAIR_SIZE * (size_t)width * width, double),
                 k->load = PLI_NEW(host, 4 * (size_t)width, double);
                 if (!k->x || !k->pair || !k->load) {
                     status = PLI_OUT_OF_MEMORY;
                     break;
                 }
                 memcpy(k->x, x, 3 * (size_t)width * sizeof *x);
-                memcpy(k->pair, pair, PAIR * (size_t)width * width * sizeof *pair);
+                memcpy(k->pair, pair, PLI_PAIR_SIZE * (size_t)width * width * sizeof *pair);
                 memcpy(k->load, load, 4 * (size_t)width * sizeof *load);
             }
         }
-        const double stiff = l->stiff ? l->stiff[c] : 1.0;
+        // a ratio that is the same everywhere comes in at the end
+        const double stiff = l->stiff ? l->stiff[c] : 1.0, dense = l->dense ? l->dense[c] : 1.0;
+        const double *moduli = l->moduli ? l->moduli + 2 * (size_t)c : NULL;
         s->volume += own.volume;
+        s->total_mass += dense * own.volume;
         for (PliIndex a = 0; a < width; ++a) {
-            s->load[vertex[a]] += own.load[4 * (size_t)a];
+            s->load[vertex[a]] += dense * own.load[4 * (size_t)a];
             v3_add(s->mean + 3 * (size_t)vertex[a], s->mean + 3 * (size_t)vertex[a], own.load + 4 * (size_t)a + 1);
             for (PliIndex b = a; b < width; ++b) {
-                const double *p = own.pair + PAIR * ((size_t)a * width + b);
+                const double *p = own.pair + PLI_PAIR_SIZE * ((size_t)a * width + b);
+                const double mass = p[9];
+                double block[9];
+                if (moduli) make_block(p, moduli[0], moduli[1], block), p = block;
                 for (int side = 0; side < (a == b ? 1 : 2); ++side) {
                     const PliIndex row = side ? vertex[b] : vertex[a], column = side ? vertex[a] : vertex[b];
                     size_t low = m->first[row], high = m->first[row + 1];
@@ -409,24 +277,25 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
                         else
                             high = mid;
                     }
-                    double *to = m->value + PAIR * low;
+                    double *to = m->value + PLI_PAIR_SIZE * low;
+                    const double by = moduli ? 1.0 : stiff;
                     if (side)
-                        for (int k = 0; k < 9; ++k) to[k] += stiff * p[3 * (k % 3) + k / 3];
+                        for (int k = 0; k < 9; ++k) to[k] += by * p[3 * (k % 3) + k / 3];
                     else
-                        for (int k = 0; k < 9; ++k) to[k] += stiff * p[k];
-                    to[9] += p[9];
+                        for (int k = 0; k < 9; ++k) to[k] += by * p[k];
+                    to[9] += dense * mass;
                 }
             }
         }
     }
     for (PliIndex k = 0; k < kept_count; ++k) {
         PLI_FREE(host, kept[k].x, 3 * (size_t)kept[k].n);
-        PLI_FREE(host, kept[k].pair, PAIR * (size_t)kept[k].n * kept[k].n);
+        PLI_FREE(host, kept[k].pair, PLI_PAIR_SIZE * (size_t)kept[k].n * kept[k].n);
         PLI_FREE(host, kept[k].load, 4 * (size_t)kept[k].n);
     }
     PLI_FREE(host, kept, KEPT);
     PLI_FREE(host, x, 3 * (size_t)h->width);
-    PLI_FREE(host, pair, PAIR * (size_t)h->width * h->width);
+    PLI_FREE(host, pair, PLI_PAIR_SIZE * (size_t)h->width * h->width);
     PLI_FREE(host, load, 4 * (size_t)h->width);
     PLI_FREE(host, stamp, n);
     if (status == PLI_OUT_OF_MEMORY) return pli_refuse(err, status, "no memory for the pairs of %u functions", n);
@@ -435,16 +304,16 @@ static PliStatus assemble(PliWavelet *s, Matrix *m, PliError *err)
     const double lambda = s->lame.bulk, mu = s->def.base.material.young / (2.0 * (1.0 + s->def.base.material.poisson)),
                  density = s->def.base.material.density;
     for (size_t k = 0; k < m->entries; ++k) {
-        double *v = m->value + PAIR * k, g[9];
+        double *v = m->value + PLI_PAIR_SIZE * k, g[9];
         memcpy(g, v, sizeof g);
-        const double trace = g[0] + g[4] + g[8];
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j)
-                v[3 * i + j] = lambda * g[3 * i + j] + mu * g[3 * j + i] + (i == j ? mu * trace : 0.0);
+        if (l->moduli)
+            for (int i = 0; i < 9; ++i) v[i] *= s->def.base.material.young;
+        else
+            make_block(g, lambda, mu, v);
         v[9] *= density;
     }
     for (PliIndex v = 0; v < n; ++v) s->load[v] *= density, v3_scale(s->mean + 3 * (size_t)v, 1.0 / s->volume);
-    s->total_mass = density * s->volume;
+    s->total_mass *= density;
     return PLI_OK;
 }
 
@@ -457,7 +326,7 @@ static bool times_rows(const PliHost *host, const Matrix *a, PliRows r, Sum *sum
     for (size_t i = 0; i < a->rows; ++i) {
         for (size_t k = a->first[i]; k < a->first[i + 1]; ++k)
             for (PliIndex e = r.first[a->column[k]]; e < r.first[a->column[k] + 1]; ++e)
-                add(sum, r.column[e], r.weight[e], a->value + PAIR * k);
+                add(sum, r.column[e], r.weight[e], a->value + PLI_PAIR_SIZE * k);
         if (!push(host, c, i, sum)) return false;
     }
     return true;
@@ -481,7 +350,7 @@ static bool transpose_times(const PliHost *host, PliRows r, const Matrix *c, Sum
     for (PliIndex j = 0; good && j < r.in_count; ++j) {
         for (PliIndex k = first[j]; k < first[j + 1]; ++k)
             for (size_t e = c->first[item[k]]; e < c->first[item[k] + 1]; ++e)
-                add(sum, c->column[e], weight[k], c->value + PAIR * e);
+                add(sum, c->column[e], weight[k], c->value + PLI_PAIR_SIZE * e);
         good = push(host, a, j, sum);
     }
     PLI_FREE(host, weight, r.first[r.out_count]);
@@ -509,36 +378,52 @@ static void contract_loads(PliWavelet *s)
 }
 
 // Functions of one level on a regular lattice are translates of each other, and so are their pairs, up to rounding: values that
-// agree to a 1e-12 of the largest are kept once.
+// agree to a 1e-12 of the largest are kept once, and so are the blocks of a row with the functions of one level, as a run.
+// A row is a string of bytes: for each level from 0 to its own how many columns there are, and the steps from one to the next.
+typedef struct Table {
+    PliIndex *slot; ///< by hash; PLI_NONE: free
+    size_t size, used;
+} Table;
+
 typedef struct Pairs {
-    size_t count;
-    double grid[2];  ///< of stiffness and of mass: what counts as the same
-    PliIndex *table; ///< of blocks, by hash; PLI_NONE: free
-    size_t table_size;
+    double grid[2]; ///< of stiffness and of mass: what counts as the same
+    Table blocks, runs;
+    size_t bytes, run_entries;
+    PliIndex *column, *block;               ///< of one row, finer levels first ...
+    PliIndex start[PLI_WAVELET_LEVELS + 1]; ///< ... section of level j: start[j] .. start[j] + length[j]
+    PliIndex length[PLI_WAVELET_LEVELS], count;
+    PliIndex *run_length; ///< by section: of runs that are kept, 0 otherwise
 } Pairs;
 
-static void round_to_grid(const Pairs *p, const double *stiffness, double mass, int64_t out[PAIR])
+static void round_to_grid(const Pairs *p, const double *stiffness, double mass, int64_t out[PLI_PAIR_SIZE])
 {
     for (int k = 0; k < 9; ++k) out[k] = llround(stiffness[k] / p->grid[0]);
     out[9] = llround(mass / p->grid[1]);
 }
 
-static bool grow_table(PliWavelet *s, Pairs *p)
+static bool grow_table(const PliHost *host, Table *t)
 {
-    const size_t size = p->table_size ? 2 * p->table_size : 4096;
-    PliIndex *table = PLI_NEW(&s->host, size, PliIndex);
-    if (!table) return false;
-    memset(table, 0xff, size * sizeof *table);
-    for (PliIndex b = 0; b < s->block_count; ++b) {
-        int64_t r[PAIR];
-        round_to_grid(p, s->block_stiffness + 9 * (size_t)b, s->block_mass[b], r);
-        size_t at = pli_hash(PLI_HASH_SEED, r, sizeof r) & (size - 1);
-        while (table[at] != PLI_NONE) at = (at + 1) & (size - 1);
-        table[at] = b;
-    }
-    PLI_FREE(&s->host, p->table, p->table_size);
-    p->table = table, p->table_size = size;
+    const size_t size = t->size ? 2 * t->size : 4096;
+    PliIndex *slot = PLI_NEW(host, size, PliIndex);
+    if (!slot) return false;
+    memset(slot, 0xff, size * sizeof *slot);
+    PLI_FREE(host, t->slot, t->size);
+    t->slot = slot, t->size = size;
     return true;
+}
+
+static void keep(Table *t, uint64_t hash, PliIndex what)
+{
+    size_t at = hash & (t->size - 1);
+    while (t->slot[at] != PLI_NONE) at = (at + 1) & (t->size - 1);
+    t->slot[at] = what;
+}
+
+static uint64_t block_hash(const PliWavelet *s, const Pairs *p, PliIndex b)
+{
+    int64_t r[PLI_PAIR_SIZE];
+    round_to_grid(p, s->block_stiffness + 9 * (size_t)b, s->block_mass[b], r);
+    return pli_hash(PLI_HASH_SEED, r, sizeof r);
 }
 
 /// Room for `blocks` blocks, those there are stay.
@@ -556,29 +441,37 @@ static bool resize_blocks(PliWavelet *s, size_t blocks)
     return good;
 }
 
-static bool resize_pairs(PliWavelet *s, const Pairs *p, size_t pairs)
+static bool resize_bytes(PliWavelet *s, size_t used, size_t bytes)
 {
-    PliIndex *c = PLI_NEW(&s->host, pairs, PliIndex), *b = PLI_NEW(&s->host, pairs, PliIndex);
-    const bool good = c && b;
-    if (good && p->count) {
-        memcpy(c, s->pair_column, p->count * sizeof *c);
-        memcpy(b, s->pair_block, p->count * sizeof *b);
-    }
-    PLI_FREE(&s->host, good ? s->pair_column : c, good ? s->pair_capacity : pairs);
-    PLI_FREE(&s->host, good ? s->pair_block : b, good ? s->pair_capacity : pairs);
-    if (good) s->pair_column = c, s->pair_block = b, s->pair_capacity = pairs;
-    return good;
+    uint8_t *b = PLI_NEW(&s->host, bytes, uint8_t);
+    if (b && used) memcpy(b, s->pair_byte, used);
+    PLI_FREE(&s->host, b ? s->pair_byte : b, s->byte_capacity);
+    if (b) s->pair_byte = b, s->byte_capacity = bytes;
+    return b != NULL;
+}
+
+static bool resize_runs(PliWavelet *s, size_t used, size_t entries)
+{
+    PliIndex *r = PLI_NEW(&s->host, entries, PliIndex);
+    if (r && used) memcpy(r, s->run_block, used * sizeof *r);
+    PLI_FREE(&s->host, r ? s->run_block : r, s->run_capacity);
+    if (r) s->run_block = r, s->run_capacity = entries;
+    return r != NULL;
 }
 
 /// The block of these values. PLI_NONE: no memory
 static PliIndex block_of(PliWavelet *s, Pairs *p, const double *value)
 {
-    int64_t r[PAIR], other[PAIR];
-    if (2 * (size_t)s->block_count >= p->table_size && !grow_table(s, p)) return PLI_NONE;
+    int64_t r[PLI_PAIR_SIZE], other[PLI_PAIR_SIZE];
+    Table *t = &p->blocks;
+    if (2 * (size_t)s->block_count >= t->size) {
+        if (!grow_table(&s->host, t)) return PLI_NONE;
+        for (PliIndex b = 0; b < s->block_count; ++b) keep(t, block_hash(s, p, b), b);
+    }
     round_to_grid(p, value, value[9], r);
-    size_t at = pli_hash(PLI_HASH_SEED, r, sizeof r) & (p->table_size - 1);
-    for (; p->table[at] != PLI_NONE; at = (at + 1) & (p->table_size - 1)) {
-        const PliIndex b = p->table[at];
+    const uint64_t hash = pli_hash(PLI_HASH_SEED, r, sizeof r);
+    for (size_t at = hash & (t->size - 1); t->slot[at] != PLI_NONE; at = (at + 1) & (t->size - 1)) {
+        const PliIndex b = t->slot[at];
         round_to_grid(p, s->block_stiffness + 9 * (size_t)b, s->block_mass[b], other);
         if (memcmp(r, other, sizeof r) == 0) return b;
     }
@@ -586,18 +479,113 @@ static PliIndex block_of(PliWavelet *s, Pairs *p, const double *value)
     if (n == s->block_capacity && !resize_blocks(s, n + n / 2 + 1024)) return PLI_NONE;
     memcpy(s->block_stiffness + 9 * n, value, 9 * sizeof *value);
     s->block_mass[n] = value[9];
-    p->table[at] = s->block_count;
+    keep(t, hash, s->block_count);
     return s->block_count++;
 }
 
-static bool keep_pair(PliWavelet *s, Pairs *p, PliIndex column, const double *value)
+/// Sections of all rows, one after the other: rows of level k have k + 1.
+static size_t section_of(const PliWavelet *s, PliIndex row)
 {
-    if (p->count == s->pair_capacity && !resize_pairs(s, p, p->count + p->count / 2 + 1024)) return false;
-    const PliIndex block = block_of(s, p, value);
-    if (block == PLI_NONE) return false;
-    s->pair_column[p->count] = column;
-    s->pair_block[p->count++] = block;
-    return true;
+    size_t at = 0;
+    PliIndex first = 0;
+    for (int k = 0;; ++k) {
+        const PliIndex end = s->level[k].lattice->vertex_count;
+        if (row < end) return at + (size_t)(row - first) * (size_t)(k + 1);
+        if (k == s->level_count - 1) return at + (size_t)(end - first) * (size_t)(k + 1);
+        at += (size_t)(end - first) * (size_t)(k + 1), first = end;
+    }
+}
+
+/// The run of these blocks, which section `section` is the first to have unless there is one. @return false: no memory
+static bool keep_run(PliWavelet *s, Pairs *p, size_t section, const PliIndex *block, PliIndex count)
+{
+    Table *t = &p->runs;
+    if (2 * t->used >= t->size) {
+        if (!grow_table(&s->host, t)) return false;
+        for (size_t k = 0; k < section; ++k)
+            if (p->run_length[k])
+                keep(t, pli_hash(PLI_HASH_SEED, s->run_block + s->pair_run[k], p->run_length[k] * sizeof *block),
+                     (PliIndex)k);
+    }
+    const uint64_t hash = pli_hash(PLI_HASH_SEED, block, count * sizeof *block);
+    for (size_t at = hash & (t->size - 1); t->slot[at] != PLI_NONE; at = (at + 1) & (t->size - 1)) {
+        const PliIndex k = t->slot[at];
+        if (p->run_length[k] != count || memcmp(block, s->run_block + s->pair_run[k], count * sizeof *block) != 0)
+            continue;
+        s->pair_run[section] = s->pair_run[k];
+        return true;
+    }
+    if (p->run_entries + count > s->run_capacity &&
+        !resize_runs(s, p->run_entries, p->run_entries + p->run_entries / 2 + count + 1024))
+        return false;
+    memcpy(s->run_block + p->run_entries, block, count * sizeof *block);
+    s->pair_run[section] = (PliIndex)p->run_entries;
+    p->run_length[section] = count;
+    p->run_entries += count;
+    keep(t, hash, (PliIndex)section);
+    t->used++;
+    return p->run_entries < PLI_NONE;
+}
+
+enum { NUMBER = 5 }; ///< most bytes of a number: seven bits each, the last one has its top bit clear
+
+static size_t put_number(uint8_t *to, PliIndex number)
+{
+    size_t n = 0;
+    for (; number >= 128; number >>= 7) to[n++] = (uint8_t)(number & 127) | 128;
+    to[n++] = (uint8_t)number;
+    return n;
+}
+
+static inline const uint8_t *get_number(const uint8_t *from, PliIndex *number)
+{
+    PliIndex value = *from & 127;
+    for (int shift = 7; *from++ & 128; shift += 7) value |= (PliIndex)(*from & 127) << shift;
+    *number = value;
+    return from;
+}
+
+/// The row as it was collected.
+static bool keep_row(PliWavelet *s, Pairs *p, PliIndex row, int level)
+{
+    const size_t room = p->bytes + NUMBER * ((size_t)p->count + PLI_WAVELET_LEVELS), section = section_of(s, row);
+    if (room > s->byte_capacity && !resize_bytes(s, p->bytes, room + room / 2)) return false;
+    for (int j = 0; j <= level; ++j) {
+        const PliIndex *column = p->column + p->start[j], *block = p->block + p->start[j], n = p->length[j];
+        PliIndex last = j > 0 ? s->level[j - 1].lattice->vertex_count : 0;
+        p->bytes += put_number(s->pair_byte + p->bytes, n);
+        for (PliIndex e = 0; e < n; ++e) {
+            p->bytes += put_number(s->pair_byte + p->bytes, column[e] - last);
+            last = column[e];
+        }
+        if (n && !keep_run(s, p, section + (size_t)j, block, n)) return false;
+    }
+    s->pair_first[row + 1] = (PliIndex)p->bytes;
+    s->pair_count += p->count;
+    if (p->count > s->pair_width) s->pair_width = p->count;
+    return p->bytes < PLI_NONE && s->pair_count < PLI_NONE;
+}
+
+PliIndex pli_wavelet_pairs_of(const PliWavelet *s, PliIndex a, int level, PliPair **pairs)
+{
+    const int own = s->dof_level[a], last = level < own ? level : own;
+    const size_t section = section_of(s, a);
+    const uint8_t *from = s->pair_byte + s->pair_first[a];
+    PliPair *out = s->pair_row + s->pair_width; // coarser levels come first, and are put behind finer ones
+    for (int j = 0; j <= last; ++j) {
+        PliIndex n, column = j > 0 ? s->level[j - 1].lattice->vertex_count : 0;
+        from = get_number(from, &n);
+        const PliIndex *block = n ? s->run_block + s->pair_run[section + (size_t)j] : NULL;
+        out -= n;
+        for (PliIndex e = 0; e < n; ++e) {
+            PliIndex step;
+            from = get_number(from, &step);
+            column += step;
+            out[e] = (PliPair){ column, block[e] };
+        }
+    }
+    *pairs = out;
+    return (PliIndex)(s->pair_row + s->pair_width - out);
 }
 
 static void find_grid(const PliWavelet *s, const Matrix *a, double grid[2])
@@ -605,139 +593,78 @@ static void find_grid(const PliWavelet *s, const Matrix *a, double grid[2])
     double most[2] = { 0.0, 0.0 };
     for (int k = 0; k < s->level_count; ++k)
         for (size_t e = 0; e < a[k].entries; ++e)
-            for (int i = 0; i < PAIR; ++i) most[i == 9] = fmax(most[i == 9], fabs(a[k].value[PAIR * e + (size_t)i]));
+            for (int i = 0; i < PLI_PAIR_SIZE; ++i)
+                most[i == 9] = fmax(most[i == 9], fabs(a[k].value[PLI_PAIR_SIZE * e + (size_t)i]));
     for (int i = 0; i < 2; ++i) grid[i] = most[i] > 0.0 ? 1e-12 * most[i] : 1.0;
 }
 
 /// Rows of functions from rows of control vertices.
 static bool collect_pairs(PliWavelet *s, const Matrix *a, Sum *sum)
 {
+    const PliHost *host = &s->host;
     Pairs pairs = { 0 };
     Sum next = { 0 };
+    const size_t sections = section_of(s, s->count);
     find_grid(s, a, pairs.grid);
-    bool good = make_sum(&s->host, &next, sum->size);
+    pairs.column = PLI_NEW(host, s->count, PliIndex);
+    pairs.block = PLI_NEW(host, s->count, PliIndex);
+    pairs.run_length = PLI_NEW(host, sections, PliIndex);
+    s->pair_run = PLI_NEW(host, sections, PliIndex);
+    bool good = make_sum(host, &next, sum->size) && pairs.column && pairs.block && pairs.run_length && s->pair_run;
     PliIndex row = 0;
-    for (int k = 0; k < s->level_count && good; ++k)
+    for (int k = 0; k < s->level_count && good; ++k) {
         for (; row < s->level[k].lattice->vertex_count && good; ++row) {
             Sum *now = sum, *then = &next;
+            pairs.count = 0;
             for (size_t e = a[k].first[row]; e < a[k].first[row + 1]; ++e)
-                add(now, a[k].column[e], 1.0, a[k].value + PAIR * e);
+                add(now, a[k].column[e], 1.0, a[k].value + PLI_PAIR_SIZE * e);
             for (int j = k; good; --j) {
                 const PliIndex even = j > 0 ? s->level[j - 1].lattice->vertex_count : 0;
                 qsort(now->list, now->count, sizeof *now->list, by_index);
-                for (PliIndex e = 0; e < now->count && good; ++e)
-                    if (now->list[e] >= even && now->list[e] <= row &&
-                        !(s->dropped && (s->dropped[row] || s->dropped[now->list[e]])))
-                        good = keep_pair(s, &pairs, now->list[e], now->value + PAIR * (size_t)now->list[e]);
+                pairs.start[j] = pairs.count;
+                for (PliIndex e = 0; e < now->count && good; ++e) {
+                    const PliIndex column = now->list[e];
+                    if (column < even || column > row || (s->dropped && (s->dropped[row] || s->dropped[column])))
+                        continue;
+                    pairs.column[pairs.count] = column;
+                    pairs.block[pairs.count] = block_of(s, &pairs, now->value + PLI_PAIR_SIZE * (size_t)column);
+                    good = pairs.block[pairs.count++] != PLI_NONE;
+                }
+                pairs.length[j] = pairs.count - pairs.start[j];
                 if (j == 0) break;
                 const PliRows r = pli_transfer_rows(s->level[j].rows);
                 for (PliIndex e = 0; e < now->count; ++e)
                     for (PliIndex i = r.first[now->list[e]]; i < r.first[now->list[e] + 1]; ++i)
-                        add(then, r.column[i], r.weight[i], now->value + PAIR * (size_t)now->list[e]);
+                        add(then, r.column[i], r.weight[i], now->value + PLI_PAIR_SIZE * (size_t)now->list[e]);
                 clear(now);
                 Sum *keep = now;
                 now = then, then = keep;
             }
             clear(now);
-            s->pair_first[row + 1] = (PliIndex)pairs.count;
-            good = good && pairs.count < PLI_NONE;
+            good = good && keep_row(s, &pairs, row, k);
         }
-    free_sum(&s->host, &next);
-    PLI_FREE(&s->host, pairs.table, pairs.table_size);
-    return good && resize_pairs(s, &pairs, pairs.count) && resize_blocks(s, s->block_count);
+        if (k == 0) s->base_pairs = s->pair_count;
+    }
+    free_sum(host, &next);
+    PLI_FREE(host, pairs.blocks.slot, pairs.blocks.size);
+    PLI_FREE(host, pairs.runs.slot, pairs.runs.size);
+    PLI_FREE(host, pairs.column, s->count);
+    PLI_FREE(host, pairs.block, s->count);
+    PLI_FREE(host, pairs.run_length, sections);
+    s->pair_row = PLI_NEW(host, s->pair_width, PliPair);
+    return good && s->pair_row && resize_bytes(s, pairs.bytes, pairs.bytes) &&
+           resize_runs(s, pairs.run_entries, pairs.run_entries) && resize_blocks(s, s->block_count);
 }
 
-// ---- rows, and an order --------------------------------------------------------------------------------------------------------------
-
-/// Control vertices of levels 1 .. as rows over functions.
-static bool make_rows(PliWavelet *s)
+/// Where functions live is asked again for samples, which only nonlinear bodies have.
+static void forget_support(PliWavelet *s)
 {
-    const PliHost *host = &s->host;
-    const PliIndex rows = s->dof_count - s->count;
-    size_t capacity = 0;
-    double *dense = PLI_NEW(host, s->count, double);
-    PliIndex *list = PLI_NEW(host, s->count, PliIndex);
-    s->row_first = PLI_NEW(host, (size_t)rows + 1, PliIndex);
-    bool good = dense && list && s->row_first;
-    PliIndex row = 0;
-    for (int k = 1; k < s->level_count && good; ++k) {
-        const PliRows r = pli_transfer_rows(s->level[k].rows);
-        const PliIndex before = k > 1 ? s->level[k - 1].dof_first - s->count : 0,
-                       even = s->level[k - 1].lattice->vertex_count;
-        for (PliIndex v = 0; v < s->level[k].lattice->vertex_count && good; ++v, ++row) {
-            PliIndex count = 0;
-            if (v >= even) dense[v] = 1.0, list[count++] = v;
-            for (PliIndex e = r.first[v]; e < r.first[v + 1]; ++e) {
-                const PliIndex j = r.column[e];
-                const PliIndex from = k > 1 ? s->row_first[before + j] : 0,
-                               to = k > 1 ? s->row_first[before + j + 1] : 1;
-                for (PliIndex i = from; i < to; ++i) {
-                    const PliIndex column = k > 1 ? s->row_column[i] : j;
-                    if (dense[column] == 0.0) list[count++] = column;
-                    dense[column] += r.weight[e] * (k > 1 ? s->row_weight[i] : 1.0);
-                    if (dense[column] == 0.0) dense[column] = 1e-300; // is listed already
-                }
-            }
-            qsort(list, count, sizeof *list, by_index);
-            if (s->row_entries + count > capacity) {
-                const size_t larger = capacity + capacity / 2 + 64 * (size_t)s->count + count;
-                PliIndex *c = PLI_NEW(host, larger, PliIndex);
-                double *w = PLI_NEW(host, larger, double);
-                if (c && w && s->row_entries)
-                    memcpy(c, s->row_column, s->row_entries * sizeof *c),
-                        memcpy(w, s->row_weight, s->row_entries * sizeof *w);
-                PLI_FREE(host, s->row_column, capacity);
-                PLI_FREE(host, s->row_weight, capacity);
-                s->row_column = c, s->row_weight = w, capacity = larger;
-                good = c && w;
-            }
-            for (PliIndex i = 0; i < count && good; ++i) {
-                s->row_column[s->row_entries] = list[i];
-                s->row_weight[s->row_entries++] = dense[list[i]];
-            }
-            for (PliIndex i = 0; i < count; ++i) dense[list[i]] = 0.0;
-            s->row_first[row + 1] = (PliIndex)s->row_entries;
-        }
+    for (int k = 0; k < s->level_count && s->def.law != PLI_WAVELET_NONLINEAR; ++k) {
+        PliWaveletLevel *l = &s->level[k];
+        PLI_FREE(&s->host, l->support, l->shapes->first[l->lattice->cell_count]);
+        PLI_FREE(&s->host, l->support_first, (size_t)l->lattice->vertex_count + 1);
+        l->support = l->support_first = NULL;
     }
-    s->row_capacity = capacity;
-    PLI_FREE(host, dense, s->count);
-    PLI_FREE(host, list, s->count);
-    return good;
-}
-
-typedef struct Morton {
-    uint64_t key;
-    PliIndex index;
-} Morton;
-
-static int by_key(const void *a, const void *b)
-{
-    const Morton *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->index > y->index) - (x->index < y->index);
-}
-
-static bool make_order(PliWavelet *s)
-{
-    Morton *m = PLI_NEW(&s->host, s->count, Morton);
-    s->order = PLI_NEW(&s->host, s->count, PliIndex);
-    if (!m || !s->order) {
-        PLI_FREE(&s->host, m, s->count);
-        return false;
-    }
-    double lo[3] = { INFINITY, INFINITY, INFINITY };
-    for (PliIndex i = 0; i < s->count; ++i)
-        for (int d = 0; d < 3; ++d) lo[d] = fmin(lo[d], s->place[3 * (size_t)i + (size_t)d]);
-    for (PliIndex i = 0; i < s->count; ++i) {
-        m[i] = (Morton){ 0, i };
-        for (int d = 0; d < 3; ++d) {
-            const uint64_t at = (uint64_t)(1023.0 * fmin(1.0, (s->place[3 * (size_t)i + (size_t)d] - lo[d]) / s->size));
-            for (int bit = 0; bit < 10; ++bit) m[i].key |= (at >> bit & 1) << (3 * bit + d);
-        }
-    }
-    qsort(m, s->count, sizeof *m, by_key);
-    for (PliIndex i = 0; i < s->count; ++i) s->order[i] = m[i].index;
-    PLI_FREE(&s->host, m, s->count);
-    return true;
 }
 
 PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
@@ -752,7 +679,7 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     PliStatus status = s->load && s->mean && s->inverse && s->pair_first && make_sum(host, &sum, s->count)
                            ? PLI_OK
                            : PLI_OUT_OF_MEMORY;
-    if (status == PLI_OK) status = find_stiff(s);
+    if (status == PLI_OK) status = find_material(s);
     if (status == PLI_OK) status = assemble(s, &a[s->level_count - 1], err);
     if (status == PLI_OK) contract_loads(s);
     if (status == PLI_OK && s->inside) status = pli_wavelet_merge(s, err);
@@ -775,18 +702,20 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     if (status == PLI_OK && !collect_pairs(s, a, &sum)) status = PLI_OUT_OF_MEMORY;
     for (int k = 0; k < PLI_WAVELET_LEVELS; ++k) free_matrix(host, &a[k]);
     free_sum(host, &sum);
-    if (status == PLI_OK && (!make_rows(s) || !make_order(s))) status = PLI_OUT_OF_MEMORY;
+    if (status == PLI_OK && !pli_wavelet_make_rows(s)) status = PLI_OUT_OF_MEMORY;
     if (status == PLI_OUT_OF_MEMORY)
         return pli_refuse(err, status, "no memory for the pairs of %u functions", s->count);
     if (status != PLI_OK) return status;
     for (PliIndex i = 0; i < s->count; ++i) {
-        const PliIndex at = s->pair_first[i + 1];
-        for (PliIndex k = s->pair_first[i]; k < at; ++k)
-            if (s->pair_column[k] == i)
-                m3_inverse(s->inverse + 9 * (size_t)i, s->block_stiffness + 9 * (size_t)s->pair_block[k]);
+        PliPair *pair;
+        const PliIndex n = pli_wavelet_pairs_of(s, i, s->dof_level[i], &pair);
+        for (PliIndex k = 0; k < n; ++k)
+            if (pair[k].column == i)
+                m3_inverse(s->inverse + 9 * (size_t)i, s->block_stiffness + 9 * (size_t)pair[k].block);
     }
-    s->info.full_entries = 9 * (2 * (size_t)s->pair_first[s->count] - s->count);
+    s->info.full_entries = 9 * (2 * s->pair_count - s->count);
     s->info.volume = s->volume;
+    forget_support(s);
     return PLI_OK;
 }
 
@@ -797,14 +726,20 @@ void pli_wavelet_free_pairs(PliWavelet *s)
     PLI_FREE(host, s->mean, 3 * (size_t)s->count);
     PLI_FREE(host, s->inverse, 9 * (size_t)s->count);
     PLI_FREE(host, s->pair_first, (size_t)s->count + 1);
-    PLI_FREE(host, s->pair_column, s->pair_capacity);
-    PLI_FREE(host, s->pair_block, s->pair_capacity);
+    PLI_FREE(host, s->pair_byte, s->byte_capacity);
+    if (s->pair_run) PLI_FREE(host, s->pair_run, section_of(s, s->count));
+    PLI_FREE(host, s->run_block, s->run_capacity);
+    PLI_FREE(host, s->pair_row, s->pair_width);
     PLI_FREE(host, s->block_stiffness, 9 * s->block_capacity);
     PLI_FREE(host, s->block_mass, s->block_capacity);
     PLI_FREE(host, s->row_first, (size_t)(s->dof_count - s->count) + 1);
     PLI_FREE(host, s->row_column, s->row_capacity);
     PLI_FREE(host, s->row_weight, s->row_capacity);
     PLI_FREE(host, s->order, s->count);
-    for (int k = 0; k < s->level_count; ++k)
-        if (s->level[k].stiff) PLI_FREE(host, s->level[k].stiff, s->level[k].lattice->cell_count);
+    for (int k = 0; k < s->level_count; ++k) {
+        PliWaveletLevel *l = &s->level[k];
+        if (l->stiff) PLI_FREE(host, l->stiff, l->lattice->cell_count);
+        if (l->dense) PLI_FREE(host, l->dense, l->lattice->cell_count);
+        if (l->moduli) PLI_FREE(host, l->moduli, 2 * (size_t)l->lattice->cell_count);
+    }
 }

@@ -112,6 +112,8 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
 
 const PliSchemeOps pli_wavelet_ops = {
     .retune = retune,
+    .density_by_place = true,
+    .poisson_by_place = true,
     .name = "wavelet",
     .destroy = destroy,
     .reset = reset,
@@ -150,6 +152,12 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
             "wavelet: a tangent at rest acts with elasticity nonlinear only; the linear ones have no other");
+    if (d->law == PLI_WAVELET_NONLINEAR && d->base.poisson_region_count)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: poisson regions act with linear elasticity only; a material law has one ratio");
+    if (d->quadrature != PLI_WAVELET_GAUSS && (d->law == PLI_WAVELET_NONLINEAR || d->surface || d->resolution > 0))
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: the quadrature of the paper acts with linear elasticity in a whole lattice only");
     if (!(d->sharp_angle >= 0.0))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "wavelet: sharp_angle is %g degrees; it must not be negative",
                           d->sharp_angle);
@@ -183,7 +191,7 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         destroy(s, host);
         return NULL;
     }
-    s->def.base.stiff_regions = NULL, s->def.base.stiff_region_count = 0;
+    pli_body_def_forget_regions(&s->def.base);
     s->stiffness.linear = def->law != PLI_WAVELET_NONLINEAR;
     s->method = (PliLinearMethod){ &pli_rest_linear_ops, &s->stiffness };
     const PliSchemeStatic fixed = {

@@ -26,6 +26,9 @@ typedef struct PliWaveletLevel {
     PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
     double singular;
     double *stiff; ///< per cell: mean factor of Young's modulus; NULL: 1 everywhere
+    // finest level; NULL: the same everywhere
+    double *dense;  ///< per cell: mean factor of density
+    double *moduli; ///< [cells, 2]: mean of both of Lame's, over Young's modulus
     // of bodies inside a surface; NULL otherwise
     uint8_t *share; ///< per cell: PLI_CELL_...
     double *octant; ///< [cells, 8, 4], octants by bits x, y, z: m3 inside, and their middle in the cell
@@ -42,6 +45,11 @@ typedef struct PliWaveletPoint {
 enum { PLI_WAVELET_POINTS = 1024 }; ///< most of one cell
 
 struct PliTriangleTree;
+
+/// Two functions that meet, in the row of the later one; pairs that are alike by translation have one block.
+typedef struct PliPair {
+    PliIndex column, block;
+} PliPair;
 
 typedef struct PliWavelet {
     PliHost host;
@@ -68,16 +76,21 @@ typedef struct PliWavelet {
     PliTransfer *merge;           ///< vertices of level 0 from those that are not dropped; NULL: all are there
     PliIndex base_count;          ///< functions of level 0 that are always on
 
-    // every pair of functions that meet, lower triangle by rows
-    PliIndex *pair_first, *pair_column;
-    PliIndex *pair_block;    ///< its values: pairs that are alike by translation share them
-    double *block_stiffness; ///< N/m, [blocks, 9]
-    double *block_mass;      ///< kg
+    // every pair of functions that meet, lower triangle by rows: see pli_wavelet_pairs_of
+    PliIndex *pair_first;          ///< per function: bytes of its row
+    uint8_t *pair_byte;            ///< columns
+    PliIndex *pair_run;            ///< per row and level: where its blocks are ...
+    PliIndex *run_block;           ///< ... in here: rows that are alike by translation share them
+    PliPair *pair_row;             ///< one row, as it was last read
+    PliIndex pair_width;           ///< of the longest
+    size_t pair_count, base_pairs; ///< all, and those of level 0
+    double *block_stiffness;       ///< N/m, [blocks, 9]
+    double *block_mass;            ///< kg
     PliIndex block_count;
     double *load;    ///< kg, int rho N
     double *mean;    ///< 1/m, int grad N / V
     double *inverse; ///< m/N, [count, 9]: of the diagonal block
-    size_t pair_capacity, block_capacity, row_capacity;
+    size_t byte_capacity, run_capacity, block_capacity, row_capacity;
     // control vertices from functions
     PliIndex *row_first, *row_column; ///< per coefficient from `count` on
     double *row_weight;
@@ -131,7 +144,11 @@ typedef struct PliWavelet {
     double rotation[9], shift[3]; ///< of the body, now
     uint64_t held_key;            ///< of the constraints, and for how many steps they have not changed
     PliIndex quiet;
-    PliIndex skip;          ///< decisions that need not be taken: nothing was near the threshold
+    PliIndex skip;            ///< decisions that need not be taken: nothing was near the threshold, or few wait
+    PliIndex stood;           ///< decisions that were not taken since the last
+    uint64_t judged_revision; ///< of the cut at the last decision
+    double *judged,
+        room; ///< active Vec3 at the last decision, turned back, and how far from there nothing can have changed, m
     PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
     double since_change;    ///< s since the cut changed
     PliCriterion criterion;
@@ -169,9 +186,14 @@ PliStatus pli_wavelet_merge(PliWavelet *s, PliError *err);
 void pli_wavelet_follow_merged(const PliWavelet *s, double *x); ///< dropped vertices of level 0
 void pli_wavelet_reduce_merged(const PliWavelet *s, double *f); ///< forces on them go to those they follow
 void pli_wavelet_free_embedding(PliWavelet *s);
+// rows.c
+bool pli_wavelet_make_rows(PliWavelet *s); ///< and the order; false: no memory
 // wavelet_pairs.c
 PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err);
 void pli_wavelet_free_pairs(PliWavelet *s);
+/// Pairs of function `a` with those before it and itself, of levels up to `level`, finer levels first. Valid until the next call. @return
+/// how many
+PliIndex pli_wavelet_pairs_of(const PliWavelet *s, PliIndex a, int level, PliPair **pairs);
 // wavelet_cut.c
 PliStatus pli_wavelet_cut_create(PliWavelet *s);
 void pli_wavelet_cut_destroy(PliWavelet *s);

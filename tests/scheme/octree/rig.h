@@ -40,6 +40,8 @@ struct OctreeRig {
         EXPECT_TRUE(mesh) << err.text;
         build(resolution, levels, paper, poisson);
     }
+    /// Takes the mesh over.
+    OctreeRig(PliMesh *own, PliIndex resolution, int levels) : mesh(own) { build(resolution, levels, false, 0.3); }
     OctreeRig(const OctreeRig &) = delete;
     ~OctreeRig()
     {

@@ -25,15 +25,6 @@ PliTetLodDef with_accuracy(const Levels &l, double percent)
     return d;
 }
 
-void spin(State &s)
-{
-    for (size_t i = 0; i < s.x.size(); i += 3) {
-        s.v[i] = -2.0 * (s.x[i + 1] - 0.5) + 0.4;
-        s.v[i + 1] = 2.0 * (s.x[i] - 0.5) + 0.6 * std::sin(4.0 * s.x[i + 2]);
-        s.v[i + 2] = 0.6 * std::sin(5.0 * s.x[i] * s.x[i + 1]);
-    }
-}
-
 } // namespace
 
 /// From one uniform level to another, to a mixture and back: momenta stay, the ledger is honest, and statistics say what it is.

@@ -31,7 +31,7 @@ static const char ball[] = "<Node name=\"Ball\"><EulerImplicitSolver/>"
 
 static const char ours[] =
     "<TetLodModel name=\"model\" filenames=\"%s %s %s\" law=\"corotational\" youngModulus=\"2e4\" poissonRatio=\"0.4\" "
-    "density=\"1000\" integrator=\"implicit\" linearSolver=\"ldl\" rayleighStiffness=\"0.01\"/>\n"
+    "density=\"1000\" integrator=\"implicit\" linearSolver=\"auto\" rayleighStiffness=\"0.01\"/>\n"
     "<AdaptiveSolver/><MechanicalObject name=\"dofs\" position=\"@model.position\"/>\n"
     "<AdaptiveConstraintCorrection/>\n";
 static const char skin[] = "<Node name=\"Skin\"><AdaptiveSurface name=\"surface\"/>"

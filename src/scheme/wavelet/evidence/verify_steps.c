@@ -48,6 +48,56 @@ static Bent bend_once(const Bend *b, int newton, PliVerifyResult *r)
     return out;
 }
 
+enum { PULLED_STEPS = 12, PULLED_POINTS = 27 };
+
+/// Places of points of a block in its first steps after one point was drawn up at once.
+static bool pull_at_once(bool all, double place[PULLED_STEPS][PULLED_POINTS][3], PliVerifyResult *r)
+{
+    PliWaveletDef d = wavelet_box_def(4, 4, 2, 0.1);
+    PliError err = { 0 };
+    WaveletRig g;
+    d.base.material.young = 2e4, d.base.material.density = 1000.0;
+    d.base.adapt = !all;
+    if (all) d.refine = 1, d.levels = 0;
+    const double p[3] = { 0.2, 0.2, 0.2 }, up[3] = { 0.0, 0.0, 0.05 };
+    if (!wavelet_rig_open(&g, &d, 2, &err) || !wavelet_rig_hold(&g, p, 500.0)) {
+        pli_verify_broken(r, "%s", err.text);
+        return false;
+    }
+    bool good = true;
+    for (int k = 0; k < 4 + PULLED_STEPS; ++k) {
+        if (k == 4) wavelet_rig_move(&g, up);
+        good = pli_body_step(g.body, &g.state, 0.005).finite && good;
+        for (int i = 0; i < PULLED_POINTS && k >= 4; ++i) {
+            const double at[3] = { 0.15 + 0.05 * (i % 3), 0.15 + 0.05 * (i / 3 % 3), 0.2 - 0.05 * (i / 9) };
+            wavelet_rig_place(&g, at, place[k - 4][i]);
+        }
+    }
+    wavelet_rig_close(&g);
+    return good;
+}
+
+/// A load in one step: details that it moves are there in that step.
+static void wake(PliVerifyResult *r)
+{
+    static double few[PULLED_STEPS][PULLED_POINTS][3], all[PULLED_STEPS][PULLED_POINTS][3];
+    if (!pull_at_once(false, few, r) || !pull_at_once(true, all, r)) return;
+    double worst = 0.0;
+    for (int k = 0; k < PULLED_STEPS; ++k) {
+        double off = 0.0, most = 0.0;
+        for (int i = 0; i < PULLED_POINTS; ++i) {
+            const double rest[3] = { 0.15 + 0.05 * (i % 3), 0.15 + 0.05 * (i / 3 % 3), 0.2 - 0.05 * (i / 9) };
+            off = pli_max(off, v3_distance(few[k][i], all[k][i]));
+            most = pli_max(most, v3_distance(all[k][i], rest));
+        }
+        worst = pli_max(worst, 100.0 * off / most);
+    }
+    pli_verify_at_most(r, 15.0, worst);
+    pli_verify_note(
+        r, "%% of the largest displacement of the moment, worst of %d points around a point drawn up in one step",
+        PULLED_POINTS);
+}
+
 /// How far the tip is from where it ends, iteration by iteration: the order is that of the last three above rounding.
 static void newton_order(PliVerifyResult *r)
 {
@@ -100,57 +150,109 @@ static void newton_long_step(PliVerifyResult *r)
                     most, once);
 }
 
-/// A block thrown into a corner of floor and two walls: nothing of its surface goes through, and it comes to rest with its weight.
+/// A block of 1 m thrown into a corner of floor and two walls.
+typedef struct Throw {
+    PliWaveletLaw law;
+    PliWaveletBasis basis;
+    int newton, steps;
+    double x, z, spin; ///< m/s along x and against z, and 1/s about z
+} Throw;
+
+/// @return m, how far a point of the skin went through a plane, at most; *weight: N on the floor in the last 50 steps
+static double throw_block(const Throw *w, double *weight, PliVerifyResult *r)
+{
+    enum { PLANES = 3 };
+    PliWaveletDef d = wavelet_box_def(2, 2, 2, 0.5);
+    PliError err = { 0 };
+    WaveletRig g;
+    d.levels = 1, d.law = w->law, d.basis = w->basis;
+    d.base.rayleigh_stiffness = 0.02, d.base.gravity[1] = -9.81, d.base.newton = w->newton;
+    if (!wavelet_rig_open(&g, &d, -1, &err)) {
+        pli_verify_broken(r, "%s", err.text);
+        return NAN;
+    }
+    PliTool plane[PLANES] = { { .shape = PLI_TOOL_PLANE, .other = { 0, 1, 0 }, .position = { 0, -0.2, 0 } },
+                              { .shape = PLI_TOOL_PLANE, .other = { -1, 0, 0 }, .position = { 1.3, 0, 0 } },
+                              { .shape = PLI_TOOL_PLANE, .other = { 0, 0, 1 }, .position = { 0, 0, -0.2 } } };
+    for (int t = 0; t < PLANES; ++t) plane[t].friction = 0.3;
+    for (PliIndex i = 0; i < pli_body_active(g.body).count; ++i) {
+        g.v[3 * i] = w->x + w->spin * g.x[3 * i + 1], g.v[3 * i + 1] = -w->spin * g.x[3 * i];
+        g.v[3 * i + 2] = -w->z;
+    }
+    const PliIndex points = pli_body_skin_count(g.body);
+    double *skin = PLI_NEW(&g.host, 3 * (size_t)points, double), force = 0.0, deepest = 0.0;
+    bool finite = skin && pli_body_set_tools(g.body, plane, PLANES, &err) == PLI_OK;
+    for (int step = 0; step < w->steps && finite; ++step) {
+        finite = pli_body_step(g.body, &g.state, 0.01).finite;
+        pli_body_skin_positions(g.body, g.x, skin);
+        for (PliIndex i = 0; i < points; ++i)
+            for (int t = 0; t < PLANES; ++t) {
+                double to[3];
+                v3_sub(to, skin + 3 * (size_t)i, plane[t].position);
+                deepest = pli_max(deepest, -v3_dot(to, plane[t].other));
+            }
+        if (step >= w->steps - 50) force -= plane[0].force[1] / 50.0;
+    }
+    PLI_FREE(&g.host, skin, 3 * (size_t)points);
+    wavelet_rig_close(&g);
+    *weight = force;
+    return finite ? deepest : NAN;
+}
+
+/// Nothing of its surface goes through, and it comes to rest with its weight.
 static void walls(PliVerifyResult *r)
 {
-    enum { STEPS = 500, PLANES = 3 };
-    double deepest = 0.0, weight = 0.0;
+    double deepest = 0.0, off = 0.0;
     for (int k = 0; k < 4; ++k) {
-        PliWaveletDef d = wavelet_box_def(2, 2, 2, 0.5);
-        PliError err = { 0 };
-        WaveletRig g;
-        d.levels = 1, d.law = k % 2 ? PLI_WAVELET_NONLINEAR : PLI_WAVELET_QUASI_LINEAR;
-        d.basis = k / 2 ? PLI_WAVELET_TRILINEAR : PLI_WAVELET_CC;
-        d.base.rayleigh_stiffness = 0.02, d.base.gravity[1] = -9.81;
-        if (!wavelet_rig_open(&g, &d, -1, &err)) {
-            pli_verify_broken(r, "%s", err.text);
-            return;
-        }
-        PliTool plane[PLANES] = { { .shape = PLI_TOOL_PLANE, .other = { 0, 1, 0 }, .position = { 0, -0.2, 0 } },
-                                  { .shape = PLI_TOOL_PLANE, .other = { -1, 0, 0 }, .position = { 1.3, 0, 0 } },
-                                  { .shape = PLI_TOOL_PLANE, .other = { 0, 0, 1 }, .position = { 0, 0, -0.2 } } };
-        for (int t = 0; t < PLANES; ++t) plane[t].friction = 0.3;
-        for (PliIndex i = 0; i < pli_body_active(g.body).count; ++i) // along x and -z, and spinning
-            g.v[3 * i] = 2.0 + g.x[3 * i + 1], g.v[3 * i + 1] = -g.x[3 * i], g.v[3 * i + 2] = -1.5;
-        const PliIndex points = pli_body_skin_count(g.body);
-        double *skin = PLI_NEW(&g.host, 3 * (size_t)points, double);
-        bool finite = skin && pli_body_set_tools(g.body, plane, PLANES, &err) == PLI_OK;
-        double force = 0.0;
-        for (int step = 0; step < STEPS && finite; ++step) {
-            finite = pli_body_step(g.body, &g.state, 0.01).finite;
-            pli_body_skin_positions(g.body, g.x, skin);
-            for (PliIndex i = 0; i < points; ++i)
-                for (int t = 0; t < PLANES; ++t) {
-                    double to[3];
-                    v3_sub(to, skin + 3 * (size_t)i, plane[t].position);
-                    deepest = pli_max(deepest, -v3_dot(to, plane[t].other));
-                }
-            if (step >= STEPS - 50) force -= plane[0].force[1] / 50.0;
-        }
-        weight = pli_max(weight, finite ? fabs(force / (9.81 * 1000.0) - 1.0) : NAN);
-        PLI_FREE(&g.host, skin, 3 * (size_t)points);
-        wavelet_rig_close(&g);
+        const Throw w = { k % 2 ? PLI_WAVELET_NONLINEAR : PLI_WAVELET_QUASI_LINEAR,
+                          k / 2 ? PLI_WAVELET_TRILINEAR : PLI_WAVELET_CC,
+                          1,
+                          500,
+                          2.0,
+                          1.5,
+                          1.0 };
+        double weight = NAN;
+        deepest = pli_max(deepest, throw_block(&w, &weight, r));
+        off = pli_max(off, fabs(weight / (9.81 * 1000.0) - 1.0));
     }
-    pli_verify_at_most(r, 1e-4, weight <= 0.01 ? deepest : NAN);
+    pli_verify_at_most(r, 1e-4, off <= 0.01 ? deepest : NAN);
     pli_verify_note(r,
                     "m that a block of 1 m, thrown into a corner of three planes, goes through them; two laws and two "
                     "bases; then the floor feels its weight to %.2f %%",
-                    100.0 * weight);
+                    100.0 * off);
+}
+
+/// Harder throws, and steps that linearise four times: corners are pressed between planes by what others do, faster than anything was.
+static void hard_throws(PliVerifyResult *r)
+{
+    static const double throws[3][3] = { { 2.0, 1.5, 1.0 }, { 2.5, 0.5, 3.0 }, { 1.0, 2.5, 4.0 } };
+    double deepest = 0.0;
+    int count = 0;
+    for (int k = 0; k < 12; ++k, ++count) {
+        const double *v = throws[k % 3];
+        const Throw w = { PLI_WAVELET_NONLINEAR,
+                          k / 3 % 2 ? PLI_WAVELET_TRILINEAR : PLI_WAVELET_CC,
+                          k / 6 ? 4 : 1,
+                          80,
+                          v[0],
+                          v[1],
+                          v[2] };
+        double weight;
+        deepest = pli_max(deepest, throw_block(&w, &weight, r));
+    }
+    pli_verify_at_most(r, 1e-4, deepest);
+    pli_verify_note(
+        r,
+        "m that a block of 1 m goes through three planes: %d throws, two bases, one and four linearisations "
+        "of a step",
+        count);
 }
 
 const PliVerifyCase pli_verify_wavelet_step_cases[] = {
     { "wavelet", "newton_order", newton_order },
     { "wavelet", "newton_long_step", newton_long_step },
     { "wavelet", "walls", walls },
+    { "wavelet", "hard_throws", hard_throws },
+    { "wavelet", "wake", wake },
     { 0 },
 };

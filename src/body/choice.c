@@ -1,0 +1,172 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// Explicit or implicit, where that is left to us (PLI_INTEGRATE_AUTO): what a step would cost either way, in evaluations of one tetrahedron, and whether
+// the implicit one would follow the motion. Counts decide, never clocks: a run has the same bits again.
+#include <math.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "body/body.h"
+
+// Prices in evaluations of one tetrahedron by an explicit substep (21 to 31 ns on the machine they were measured on): livers, bars and
+// balls of 425 to 3,515 nodes, mixtures of the poked liver and the loaded bridge.
+static const double POINT = 0.3;                 ///< a point in a substep
+static const double CANDIDATE = 15.0;            ///< a point of the skin that tools may reach, in a substep or a stage
+static const double ELEMENT = 11.3;              ///< an implicit step's forces, tangent and place in the matrix
+static const double SLAVE = 60.0;                ///< a passive point whose row goes through W there
+static const double PAIR = 0.22;                 ///< two points that couple, in an iteration
+static const double PAIRS = 7.5, CARRIED = 12.0; ///< of an active point, and more for a passive one
+/// Iterations of a step before there was one: so many, and more where explicit substeps would be many; times, where tools touch.
+static const double LEAST = 8.0, STIFF = 0.3, TOUCHED = 2.0;
+static const double NEW = 0.2;     ///< weight of the last step
+static const double FORGET = 1.0;  ///< s of explicit steps, in which iterations are forgotten
+static const double CLEARLY = 1.2; ///< worth a change
+/// s, in which errors of steps are forgotten, and how much they may add up to, over the largest displacement.
+static const double MEMORY = 1.0, MOST_LAG = 0.005;
+/// Share of its size that a body is expected to move by, until so many seconds have passed.
+static const double SOON = 0.05, START = 0.5;
+/// Lag at which explicit steps are taken up again, over that at which implicit ones are.
+static const double LEAVE = 2.0;
+/// Error of a step of second order: so much of step^3 times the third derivative (x''' of SDIRK, see pli_implicit_stages).
+static const double THIRD = 0.04;
+
+void pli_choice_reset(PliBody *b)
+{
+    PliChoice *c = &b->choice;
+    double *const change = c->change;
+    *c = (PliChoice){ .change = change, .implicit = b->def.integrator == PLI_IMPLICIT };
+}
+
+static double candidates(const PliBody *b) { return b->tool_count ? b->contact->count : 0.0; }
+
+static double substeps_of(PliBody *b, double dt)
+{
+    return fmax(1.0, ceil(dt / (b->caution * pli_body_rest_substep(b))));
+}
+
+static double explicit_work(PliBody *b, double dt)
+{
+    const double points = b->system.active_count + b->system.slave_count;
+    return substeps_of(b, dt) * (pli_elastic_force_work(b->elastic) + POINT * points + CANDIDATE * candidates(b));
+}
+
+static double expected_iterations(double substeps, bool touched)
+{
+    return (LEAST + STIFF * substeps) * (touched ? TOUCHED : 1.0);
+}
+
+static double implicit_work(PliBody *b, double dt)
+{
+    const double slaves = b->system.slave_count, pairs = PAIRS * b->system.active_count + CARRIED * slaves;
+    const double expected = expected_iterations(substeps_of(b, dt), candidates(b) > 0.0);
+    const double iterations = fmax(expected, b->choice.iterations);
+    return ELEMENT * b->stats.elements + SLAVE * slaves + PAIR * pairs * iterations +
+           PLI_STAGES * CANDIDATE * candidates(b);
+}
+
+double pli_body_step_evaluations(const PliBodyDef *def, double dt, double substep)
+{
+    static const double pairs = 2.0; // of an element's share in a mesh
+    const double n = fmax(1.0, dt / substep), solved = ELEMENT + PAIR * pairs * expected_iterations(n, false);
+    if (def->integrator == PLI_IMPLICIT) return solved;
+    return def->integrator == PLI_INTEGRATE_AUTO ? fmin(n, solved) : n;
+}
+
+/// While nothing has moved far yet what may still come counts.
+static double lag_of(const PliBody *b)
+{
+    const PliChoice *c = &b->choice;
+    return c->lag / fmax(c->largest, SOON * b->size * exp(-c->time / START));
+}
+
+void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
+{
+    PliChoice *c = &b->choice;
+    if (b->def.integrator != PLI_INTEGRATE_AUTO) return;
+    const bool was = c->implicit;
+    c->explicit_work = explicit_work(b, dt);
+    c->implicit_work = implicit_work(b, dt);
+    // what the host corrects afterwards or holds by multipliers has to be one implicit step; its own forces are asked for in substeps
+    if (once || b->held_points)
+        c->implicit = true, c->reason = PLI_CHOICE_HOST;
+    else if (s->external || s->points || b->rows)
+        c->implicit = false, c->reason = PLI_CHOICE_HOST;
+    else if (b->def.criterion.budget_ms > 0.0)
+        c->implicit = false, c->reason = PLI_CHOICE_BUDGET;
+    else if (lag_of(b) > (was ? LEAVE : 1.0) * MOST_LAG)
+        c->implicit = false, c->reason = PLI_CHOICE_MOTION;
+    else
+        c->implicit =
+            was ? c->implicit_work < CLEARLY * c->explicit_work : CLEARLY * c->implicit_work < c->explicit_work,
+        c->reason = PLI_CHOICE_WORK;
+    if (c->implicit != was) b->system.last_drift = 0.0, c->changes++;
+}
+
+/// kg-weighted RMS of how the change of velocity changes from step to step: the third derivative of the motion, times step^2.
+static double jerk(PliBody *b)
+{
+    PliChoice *c = &b->choice;
+    const PliLive *l = &b->live;
+    const PliIndex n = b->system.active_count;
+    const bool known = c->change_revision == b->revision;
+    double sum = 0.0, mass = 0.0;
+    for (PliIndex i = 0; i < n; ++i) {
+        double change[3], d[3];
+        v3_sub(change, l->v + 3 * (size_t)i, l->v_saved + 3 * (size_t)i);
+        v3_sub(d, change, c->change + 3 * (size_t)i);
+        sum += l->mass[i] * v3_dot(d, d), mass += l->mass[i];
+        v3_copy(c->change + 3 * (size_t)i, change);
+    }
+    c->change_revision = b->revision;
+    return known ? sqrt(sum / mass) : 0.0;
+}
+
+static double largest_displacement(const PliBody *b)
+{
+    double most = 0.0;
+    for (PliIndex i = 0; i < b->system.active_count; ++i) {
+        double u[3];
+        v3_sub(u, b->live.x + 3 * (size_t)i, b->statics.rest + 3 * (size_t)b->live.dof[i]);
+        most = fmax(most, v3_dot(u, u));
+    }
+    return sqrt(most);
+}
+
+void pli_choice_note(PliBody *b, double dt, const PliStepInfo *info)
+{
+    PliChoice *c = &b->choice;
+    PliStats *stats = &b->stats;
+    if (b->def.integrator != PLI_INTEGRATE_AUTO || !info->finite) return;
+    c->largest = fmax(c->largest, largest_displacement(b));
+    const double error = THIRD * dt * jerk(b);
+    c->lag *= exp(-dt / MEMORY);
+    c->lag += error;
+    c->time += dt;
+    const PliIndex n = b->system.active_count;
+    if (n > 2 * c->count || 2 * n < c->count) c->count = n, c->iterations = 0.0;
+    if (c->implicit)
+        c->iterations += (c->iterations > 0.0 ? NEW : 1.0) * (info->cg_iterations - c->iterations),
+            stats->implicit_steps++;
+    else
+        c->iterations *= exp(-dt / FORGET);
+    stats->implicit = c->implicit, stats->choice = c->reason, stats->changes = c->changes;
+    stats->implicit_work = c->implicit_work, stats->explicit_work = c->explicit_work, stats->lag = lag_of(b);
+}
+
+void pli_body_choice_text(const PliBody *b, char *text, size_t size)
+{
+    static const char *const why[] = {
+        [PLI_CHOICE_WORK] = "less work",
+        [PLI_CHOICE_MOTION] = "implicit ones would not follow the motion",
+        [PLI_CHOICE_HOST] = "the host's forces and constraints ask for it",
+        [PLI_CHOICE_BUDGET] = "a budget is kept by substeps",
+    };
+    const PliStats s = pli_body_stats(b);
+    text[0] = '\0';
+    if (!(s.explicit_work > 0.0)) return;
+    snprintf(text, size,
+             "took %llu of %llu steps implicitly%s%s, at the end %s ones: %s (%.3g evaluations in substeps, %.3g "
+             "implicitly)",
+             (unsigned long long)s.implicit_steps, (unsigned long long)s.steps, s.linear_solver ? ", by " : "",
+             s.linear_solver ? s.linear_solver : "", s.implicit ? "implicit" : "explicit", why[s.choice],
+             s.explicit_work, s.implicit_work);
+}

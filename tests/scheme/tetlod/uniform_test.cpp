@@ -1,0 +1,87 @@
+/* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+// A body of one level is plain finite elements.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "scheme/tetlod/cubes.h"
+#include "support/bodies.h"
+#include "support/fixture.h"
+#include "support/fold.h"
+
+using namespace pli_test;
+
+TEST(TetLodUniform, MovesLikeFem)
+{
+    Levels l({ 2, 4 });
+    for (int level = 0; level < 2; ++level) {
+        PliTetLodDef d = tetlod_def(l);
+        d.start_level = level;
+        d.base.adapt = false;
+        d.base.material.damping = 1e-4;
+        Body b = make_tetlod(d);
+        PliFemDef f = pli_fem_default();
+        f.base = d.base;
+        f.mesh = l.list[level];
+        PliHost host = pli_host_default();
+        Body fem(pli_fem_create(&host, &f, nullptr));
+        State s(b.get()), sf(fem.get());
+        spin(s), spin(sf);
+        for (int i = 0; i < 20; ++i) pli_body_step(b.get(), &s.view, 0.01), pli_body_step(fem.get(), &sf.view, 0.01);
+        const PliActive active = pli_body_active(b.get());
+        ASSERT_EQ(active.count, l.list[level]->point_count);
+        double moved = 0;
+        for (PliIndex i = 0; i < active.count; ++i)
+            for (int k = 0; k < 3; ++k) {
+                EXPECT_NEAR(s.x[3 * active.dof[i] + k], sf.x[3 * i + k], 1e-9);
+                moved = largest_of(moved, std::fabs(sf.x[3 * i + k] - pli_body_rest(fem.get())[3 * i + k]));
+            }
+        EXPECT_GT(moved, 0.1);
+    }
+}
+
+/// What tools touch hangs on that level directly: four coefficients a point, and a press does to it what it does to plain elements.
+TEST(TetLodUniform, IsTouchedLikeFem)
+{
+    Levels l({ 2, 4 });
+    PliTetLodDef d = tetlod_def(l);
+    d.start_level = 0;
+    d.base.adapt = false;
+    d.base.material.damping = 1e-3;
+    Body b = make_tetlod(d);
+    PliFemDef f = pli_fem_default();
+    f.base = d.base;
+    f.mesh = l.list[0];
+    PliHost host = pli_host_default();
+    Body fem(pli_fem_create(&host, &f, nullptr));
+    const Mesh fine = box(4, 4, 4);
+    const PliMesh *m = fine.get();
+    PliTool press[2] = {};
+    double far = 0.0;
+    Body *both[] = { &b, &fem };
+    for (int k = 0; k < 2; ++k) {
+        press[k].shape = PLI_TOOL_PLANE, press[k].position[1] = 1.0, press[k].other[1] = -1.0,
+        press[k].velocity[1] = -0.5;
+        ASSERT_EQ(pli_body_attach_skin(both[k]->get(), m->x, m->point_count, nullptr, 0, nullptr), PLI_OK);
+        ASSERT_EQ(pli_body_set_tools(both[k]->get(), &press[k], 1, nullptr), PLI_OK);
+    }
+    State s(b.get()), sf(fem.get());
+    for (int i = 0; i < 20; ++i) {
+        pli_body_step(b.get(), &s.view, 0.01), pli_body_step(fem.get(), &sf.view, 0.01);
+        for (PliTool &p : press) p.position[1] += 0.01 * p.velocity[1];
+        EXPECT_NEAR(press[0].force[1], press[1].force[1], 1e-6 * std::fabs(press[1].force[1]));
+    }
+    EXPECT_GT(std::fabs(press[1].force[1]), 0.0) << "it touches";
+    const PliRows rows = pli_body_skin_rows(b.get());
+    std::vector<double> at(3 * (size_t)m->point_count), as(at.size());
+    pli_body_skin_positions(b.get(), s.x.data(), at.data());
+    pli_body_skin_positions(fem.get(), sf.x.data(), as.data());
+    for (PliIndex i = 0; i < m->point_count; ++i) {
+        EXPECT_LE(rows.first[i + 1] - rows.first[i], 4u);
+        for (int k = 0; k < 3; ++k) {
+            EXPECT_NEAR(at[3 * i + k], as[3 * i + k], 1e-9);
+            far = largest_of(far, std::fabs(as[3 * i + k] - m->x[3 * i + k]));
+        }
+    }
+    EXPECT_GT(far, 0.05);
+}
