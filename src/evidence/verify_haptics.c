@@ -3,6 +3,10 @@
 // The half-space is a block around the contact, held at its sides and its underside. A force at the middle of a face moves what is
 // r away by 4 a / (3 pi r) of the depth of the dent (Boussinesq), a the contact radius, and 1.7 times that straight below: a block of
 // 24 contact radii is 3 % too stiff before any other error.
+// How fine: by a rule that no force was looked at for. With a the contact radius, places are a / 4 apart under the ball for linear
+// tetrahedra, a / 2 for trilinear cells, a for affine frames: a dent is eight, four, two of them across, as the order of each asks for.
+// Away from it cells grow by at most a half from one to the next, nested levels double; the block reaches 12 a at least.
+// A second ball, larger and less deep, presses the same body: its contact radius is 0.87 a, for which the rule was not made.
 // The felt force is that of the plane the servo gets, at the place of the tool.
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +23,7 @@
 #include "evidence/verify.h"
 
 static const double RADIUS = 0.02, DEPTH = 0.0008; ///< m, of the ball, and of its dent
+static const double OTHER_RADIUS = 0.03, OTHER_DEPTH = 0.0004;
 static const double YOUNG = 5000.0, POISSON = 0.3; ///< Pa
 enum { LEVELS = 3 };
 
@@ -35,6 +40,7 @@ typedef struct Dent {
     Scheme scheme;
     bool rough; ///< large cells: enough to compare two forces
     PliTouch *touch;
+    bool touched;    ///< by a ball before
     double outside;  ///< m, half of the block
     double stiff[5]; ///< the nodule
 } Dent;
@@ -137,7 +143,7 @@ static PliBody *make_tets(Dent *d, PliError *err)
 static PliBody *make_octree(Dent *d, PliError *err)
 {
     PliToolRig *g = &d->rig;
-    const Grading grid = { 4, 4, 3.0, 2.0 };
+    const Grading grid = { 4, 4, 4.0, 1.5 };
     PliOctreeDef def = pli_octree_default();
     d->outside = grade(&grid, grid.cells);
     def.base = base_of(d, def.base, 4.0);
@@ -150,7 +156,7 @@ static PliBody *make_octree(Dent *d, PliError *err)
 static PliBody *make_wavelet(Dent *d, PliError *err)
 {
     PliToolRig *g = &d->rig;
-    const Grading grid = { 6, 2, 0.9, 1.9 };
+    const Grading grid = { 6, 2, 1.0, 1.5 };
     PliWaveletDef def = pli_wavelet_default();
     d->outside = grade(&grid, grid.cells);
     def.base = base_of(d, def.base, 1.6);
@@ -161,17 +167,43 @@ static PliBody *make_wavelet(Dent *d, PliError *err)
     return def.mesh ? pli_wavelet_create(&g->host, &def, err) : NULL;
 }
 
+/// m, nested lattices around the contact: two spacings each way, then twice as far, up to the sides. The first is the root.
+static PliIndex place_frames(double spacing, double outside, double *place, PliIndex room)
+{
+    enum { WAY = 2 };
+    PliIndex count = 0;
+    for (double h = spacing;; h *= 2.0) {
+        for (int x = -WAY; x <= WAY; ++x)
+            for (int z = -WAY; z <= WAY; ++z)
+                for (int y = 0; y <= WAY; ++y) {
+                    const bool inside = abs(x) <= WAY / 2 && abs(z) <= WAY / 2 && y <= WAY / 2;
+                    if ((inside && h > spacing) || count == room) continue;
+                    const double p[3] = { x * h, -y * h, z * h };
+                    v3_copy(place + 3 * (size_t)count++, p);
+                }
+        if (WAY * h >= (1.0 - 1e-9) * outside) return count;
+    }
+}
+
 static PliBody *make_frames(Dent *d, PliError *err)
 {
+    enum { ROOM = 400 };
     PliToolRig *g = &d->rig;
-    const Grading grid = { 4, 4, 3.0, 2.0 };
+    const Grading grid = { 4, 4, 4.0, 1.5 };
     PliFramesDef def = pli_frames_default();
+    double place[3 * ROOM];
+    uint8_t level[ROOM];
     d->outside = grade(&grid, grid.cells);
     def.base = base_of(d, def.base, 4.0);
     def.base.criterion.kind = PLI_BY_VELOCITY;
     def.mesh = g->mesh[0] = make_block(&g->host, &grid, 1, err);
-    def.resolution = 32;
-    def.frame_count = 120;
+    def.resolution = d->rough ? 32 : 64; // voxels of half the least distance between frames
+    def.anchors = place;
+    def.frame_count = def.anchor_count =
+        place_frames((d->rough ? 2.0 : 1.0) * contact_radius(), d->outside, place, ROOM);
+    for (PliIndex i = 0; i < def.anchor_count; ++i) level[i] = i > 0;
+    def.anchor_level = level;
+    def.level_count = 2;
     def.shape = PLI_FRAMES_SMOOTH;
     return def.mesh ? pli_frames_create(&g->host, &def, err) : NULL;
 }
@@ -191,7 +223,7 @@ static PliBody *make_body(Dent *d, PliError *err)
 static bool is_outside(const double p[3], void *user)
 {
     const Dent *d = user;
-    const double edge = (d->scheme == FRAMES ? 0.8 : d->scheme == OCTREE ? 1.0 - 1.0 / 64.0 : 1.0 - 1e-6) * d->outside;
+    const double edge = (d->scheme == OCTREE ? 1.0 - 1.0 / 64.0 : 1.0 - 1e-6) * d->outside;
     return fabs(p[0]) > edge || fabs(p[2]) > edge || p[1] < -edge;
 }
 
@@ -227,60 +259,86 @@ static bool open_dent(Dent *d, PliError *err)
            (d->touch = pli_touch_create(&g->host, g->body, err));
 }
 
-/// N, that a hand feels when the ball has come and rests. The nodule: a ball of three contact radii under the surface.
-/// Implicit steps are so long that they forget how the ball came.
-static bool feel(Scheme scheme, bool rough, double nodule, double *force, PliStats *stats, PliError *err)
+/// N, that a hand feels when the ball has come as deep as that and rests. Implicit steps are so long that they forget how it came.
+static bool press(Dent *d, double radius, double depth, double *force, PliError *err)
 {
-    const double a = contact_radius();
-    Dent d = { .scheme = scheme, .rough = rough, .stiff = { 0.0, -3.5 * a, 0.0, 3.0 * a, nodule } };
-    PliToolRig *g = &d.rig;
-    bool good = open_dent(&d, err);
-    const bool is_long = scheme != OCTREE && scheme != FRAMES;
+    PliToolRig *g = &d->rig;
+    const bool is_long = d->scheme != OCTREE;
     const double dt = is_long ? 0.2 : 0.01;
-    const int come = is_long ? 1 : 8, rest = is_long ? 3 : 14;
+    const int leave = is_long ? 2 : 14, come = is_long ? 1 : 8, rest = is_long ? 3 : 14;
     PliHapticModel model = { 0 };
+    bool good = true;
+    g->tool.velocity[1] = 0.0;
+    g->tool.position[1] = 2.0 * radius; // away: the last dent is gone when the ball comes
+    g->tool.radius = radius;
+    for (int i = 0; good && d->touched && i < leave; ++i) good = pli_toolrig_step(g, dt, err);
+    g->tool.position[1] = radius;
     for (int i = 0; good && i < come + rest; ++i) {
-        g->tool.velocity[1] = i < come ? -DEPTH / (come * dt) : 0.0;
+        g->tool.velocity[1] = i < come ? -depth / (come * dt) : 0.0;
         PliTool came = g->tool;
         good = pli_toolrig_step(g, dt, err);
         if (!good) continue;
         v3_copy(came.force, g->tool.force);
-        pli_touch_model(d.touch, g->x, g->v, &came, dt, &model);
+        pli_touch_model(d->touch, g->x, g->v, &came, dt, &model);
     }
+    d->touched = true;
     const PliHapticPlane *p = &model.plane[0];
-    if (good) *stats = pli_body_stats(g->body);
     *force =
         p->present && p->compliance > 0.0 ? (p->offset - v3_dot(p->normal, g->tool.position)) / p->compliance : 0.0;
-    pli_touch_destroy(d.touch);
-    pli_toolrig_close(g);
     return good;
 }
 
-static double closed_form(void)
+static double closed_form(double radius, double depth)
 {
-    return 4.0 / 3.0 * YOUNG / (1.0 - POISSON * POISSON) * sqrt(RADIUS) * pow(DEPTH, 1.5);
+    return 4.0 / 3.0 * YOUNG / (1.0 - POISSON * POISSON) * sqrt(radius) * pow(depth, 1.5);
+}
+
+/// Felt over closed form, both balls.
+static bool feel_balls(Scheme scheme, double ratio[2], PliStats *stats, PliError *err)
+{
+    Dent d = { .scheme = scheme, .stiff = { [4] = 1.0 } };
+    bool good = open_dent(&d, err) && press(&d, RADIUS, DEPTH, &ratio[0], err) &&
+                press(&d, OTHER_RADIUS, OTHER_DEPTH, &ratio[1], err);
+    if (good) *stats = pli_body_stats(d.rig.body);
+    ratio[0] /= closed_form(RADIUS, DEPTH);
+    ratio[1] /= closed_form(OTHER_RADIUS, OTHER_DEPTH);
+    pli_touch_destroy(d.touch);
+    pli_toolrig_close(&d.rig);
+    return good;
+}
+
+/// N, over a ball of three contact radii under the surface, `stiffer` times as stiff as the rest.
+static bool feel_nodule(Scheme scheme, double stiffer, double *force, PliError *err)
+{
+    const double a = contact_radius();
+    Dent d = { .scheme = scheme, .rough = true, .stiff = { 0.0, -3.5 * a, 0.0, 3.0 * a, stiffer } };
+    const bool good = open_dent(&d, err) && press(&d, RADIUS, DEPTH, force, err);
+    pli_touch_destroy(d.touch);
+    pli_toolrig_close(&d.rig);
+    return good;
 }
 
 static void hertz(PliVerifyResult *r, Scheme scheme)
 {
     PliError err = { PLI_OK, "" };
     PliStats stats;
-    double force;
-    if (!feel(scheme, false, 1.0, &force, &stats, &err)) {
+    double ratio[2] = { 0.0, 0.0 };
+    if (!feel_balls(scheme, ratio, &stats, &err)) {
         pli_verify_broken(r, "%s", err.text);
         return;
     }
-    pli_verify_note(r, "N felt on a half-space, 4/3 E* sqrt(R) d^1.5; %u active, refined %llu times", stats.active,
-                    (unsigned long long)stats.refined);
-    pli_verify_relative(r, closed_form(), force, 0.1);
+    pli_verify_note(r,
+                    "worse of two balls on a half-space, felt over 4/3 E* sqrt(R) d^1.5: %.3f and %.3f; %u active, "
+                    "refined %llu times",
+                    ratio[0], ratio[1], stats.active, (unsigned long long)stats.refined);
+    pli_verify_relative(r, 1.0, fabs(ratio[0] - 1.0) > fabs(ratio[1] - 1.0) ? ratio[0] : ratio[1], 0.1);
 }
 
 static void nodule(PliVerifyResult *r, Scheme scheme)
 {
     PliError err = { PLI_OK, "" };
-    PliStats stats;
-    double plain, stiff;
-    if (!feel(scheme, true, 1.0, &plain, &stats, &err) || !feel(scheme, true, 3.0, &stiff, &stats, &err)) {
+    double plain = 0.0, stiff = 0.0;
+    if (!feel_nodule(scheme, 1.0, &plain, &err) || !feel_nodule(scheme, 3.0, &stiff, &err)) {
         pli_verify_broken(r, "%s", err.text);
         return;
     }
@@ -292,6 +350,7 @@ static void hertz_fem(PliVerifyResult *r) { hertz(r, FEM); }
 static void hertz_tetlod(PliVerifyResult *r) { hertz(r, TETLOD); }
 static void hertz_wavelet(PliVerifyResult *r) { hertz(r, WAVELET); }
 static void hertz_octree(PliVerifyResult *r) { hertz(r, OCTREE); }
+static void hertz_frames(PliVerifyResult *r) { hertz(r, FRAMES); }
 static void nodule_fem(PliVerifyResult *r) { nodule(r, FEM); }
 static void nodule_tetlod(PliVerifyResult *r) { nodule(r, TETLOD); }
 static void nodule_frames(PliVerifyResult *r) { nodule(r, FRAMES); }
@@ -299,30 +358,41 @@ static void nodule_wavelet(PliVerifyResult *r) { nodule(r, WAVELET); }
 static void nodule_octree(PliVerifyResult *r) { nodule(r, OCTREE); }
 
 const PliVerifyCase pli_verify_haptics_cases[] = {
-    { "haptics", "Hertz, fem", hertz_fem },         { "haptics", "Hertz, tetlod", hertz_tetlod },
-    { "haptics", "Hertz, wavelet", hertz_wavelet }, { "haptics", "Hertz, octree", hertz_octree },
-    { "haptics", "nodule, fem", nodule_fem },       { "haptics", "nodule, tetlod", nodule_tetlod },
-    { "haptics", "nodule, frames", nodule_frames }, { "haptics", "nodule, wavelet", nodule_wavelet },
-    { "haptics", "nodule, octree", nodule_octree }, { 0 },
+    { "haptics", "Hertz, fem", hertz_fem },
+    { "haptics", "Hertz, tetlod", hertz_tetlod },
+    { "haptics", "Hertz, wavelet", hertz_wavelet },
+    { "haptics", "Hertz, octree", hertz_octree },
+    { "haptics", "Hertz, frames", hertz_frames },
+    { "haptics", "nodule, fem", nodule_fem },
+    { "haptics", "nodule, tetlod", nodule_tetlod },
+    { "haptics", "nodule, frames", nodule_frames },
+    { "haptics", "nodule, wavelet", nodule_wavelet },
+    { "haptics", "nodule, octree", nodule_octree },
+    { 0 },
 };
 
-/// Every scheme with volume, over the closed form. Within 0.1 of 1 is the goal; doc/haptics.md says which are not.
+/// Every scheme with volume, over the closed form.
 static void hertz_all(PliBench *b)
 {
-    static const char *const name[] = { "fem", "tetlod", "frames", "wavelet", "octree" };
+    static const char *const name[][2] = { { "fem", "fem_second" },
+                                           { "tetlod", "tetlod_second" },
+                                           { "frames", "frames_second" },
+                                           { "wavelet", "wavelet_second" },
+                                           { "octree", "octree_second" } };
     for (int s = FEM; s <= OCTREE; ++s) {
         PliError err = { PLI_OK, "" };
         PliStats stats;
-        double force;
-        if (feel((Scheme)s, false, 1.0, &force, &stats, &err))
-            pli_bench_report(b, name[s], force / closed_form(), "");
-        else
-            pli_bench_broken(b, "%s: %s", name[s], err.text);
+        double ratio[2] = { 0.0, 0.0 };
+        if (!feel_balls((Scheme)s, ratio, &stats, &err)) {
+            pli_bench_broken(b, "%s: %s", name[s][0], err.text);
+            continue;
+        }
+        for (int k = 0; k < 2; ++k) pli_bench_report(b, name[s][k], ratio[k], "");
     }
 }
 
 const PliBenchCase pli_bench_haptics_cases[] = {
-    { "haptics.hertz", "felt force of a ball on a half-space over the closed form of Hertz, every scheme with volume",
-      hertz_all },
+    { "haptics.hertz",
+      "felt force of two balls on a half-space over the closed form of Hertz, every scheme with volume", hertz_all },
     { 0 },
 };

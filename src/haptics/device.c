@@ -101,6 +101,11 @@ void pli_device_write(PliDevice *d, const double force[3])
     if (d->driver->write) d->driver->write(d, force);
 }
 
+void pli_device_turn(PliDevice *d, const double torque[3])
+{
+    if (d->driver->turn) d->driver->turn(d, torque);
+}
+
 void pli_device_push(PliDevice *d, const double position[3], uint32_t buttons)
 {
     if (d->driver->push) d->driver->push(d, position, buttons);

@@ -21,6 +21,7 @@ typedef struct PliDriver {
     // in a tick: no lock, no allocation, no system call
     void (*read)(PliDevice *d, double dt, PliHapticSample *sample);
     void (*write)(PliDevice *d, const double force[3]);                     ///< NULL: input only
+    void (*turn)(PliDevice *d, const double torque[3]);                     ///< before write; NULL: no such motors
     void (*push)(PliDevice *d, const double position[3], uint32_t buttons); ///< or NULL
     /// The driver has a clock of its own and calls fn at every tick of it. NULL: the loop's own thread does.
     PliStatus (*start)(PliDevice *d, double rate, PliTickFn *fn, void *user, PliError *err);

@@ -73,16 +73,19 @@ static void tick(void *user)
     PliLoop *l = user;
     struct timespec now, end;
     PliHapticSample sample;
-    double force[3];
+    double force[3] = { 0.0, 0.0, 0.0 }, torque[3] = { 0.0, 0.0, 0.0 };
     clock_gettime(CLOCK_MONOTONIC, &now);
     const double gap = l->begun ? between(&l->last, &now) : l->period;
     l->last = now;
     pli_device_read(l->device, gap, &sample);
     const double dt = fmax(gap, 0.05 * l->period);
-    if (l->servo)
+    if (l->servo) {
         pli_servo_tick(l->servo, &sample, dt, force);
-    else
-        l->fn(&sample, dt, force, l->user);
+        pli_servo_torque(l->servo, torque);
+    } else {
+        l->fn(&sample, dt, force, torque, l->user);
+    }
+    pli_device_turn(l->device, torque);
     pli_device_write(l->device, force);
     PliLoopStats *s = &l->stats;
     s->seconds += gap;
@@ -247,6 +250,7 @@ void pli_loop_stop(PliLoop *l)
         atomic_store_explicit(&l->stop, true, memory_order_release);
         for (int i = 0; i < l->thread_count; ++i) pthread_join(l->thread[i], NULL);
     }
+    pli_device_turn(l->device, nothing);
     pli_device_write(l->device, nothing);
 }
 

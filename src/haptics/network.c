@@ -14,20 +14,21 @@
 #include "base/timer.h"
 #include "haptics/device.h"
 
-enum { STATE_BYTES = 72, FORCE_BYTES = 32, PORT = 5040, SILENT = 1 };
+enum { STATE_BYTES = 72, FORCE_BYTES = 32, WRENCH_BYTES = 56, PORT = 5040, SILENT = 1 };
 static const double PATIENCE_MS = 100.0; ///< after which a silent device counts as unplugged
 
 typedef struct Network {
     int socket;
     PliInbox in;
     PliMailbox forces;
-    double force[3][3];
+    double wrench[3][6]; ///< force, torque
+    double torque[3];    ///< of the tick, until its force comes
     PliPoller poller;
     // of the thread
     struct sockaddr_in peer;
     double heard; ///< ms
     uint32_t sequence;
-    bool any;
+    bool any, takes_torque;
     PliDevice *device;
 } Network;
 
@@ -56,17 +57,21 @@ static void put_double(unsigned char *p, double value)
 
 static void answer(Network *n)
 {
-    unsigned char packet[FORCE_BYTES] = "PLF1";
+    unsigned char packet[WRENCH_BYTES] = "PLF1";
+    const int values = n->takes_torque ? 6 : 3;
     (void)pli_mailbox_take(&n->forces);
+    if (n->takes_torque) packet[3] = '2';
     put_u32(packet + 4, n->sequence);
-    for (int c = 0; c < 3; ++c) put_double(packet + 8 + 8 * c, n->force[n->forces.reader][c]);
-    (void)!sendto(n->socket, packet, sizeof packet, 0, (struct sockaddr *)&n->peer, sizeof n->peer);
+    for (int c = 0; c < values; ++c) put_double(packet + 8 + 8 * c, n->wrench[n->forces.reader][c]);
+    (void)!sendto(n->socket, packet, n->takes_torque ? WRENCH_BYTES : FORCE_BYTES, 0, (struct sockaddr *)&n->peer,
+                  sizeof n->peer);
 }
 
 static void hear(Network *n, const unsigned char *packet)
 {
     PliHapticSample s = pli_sample_at_rest((get_u32(packet + 12) & 1) != 0);
     n->sequence = get_u32(packet + 4);
+    n->takes_torque = (get_u32(packet + 12) & 2) != 0;
     s.buttons = get_u32(packet + 8);
     for (int c = 0; c < 3; ++c) s.position[c] = get_double(packet + 16 + 8 * c);
     for (int c = 0; c < 4; ++c) s.orientation[c] = get_double(packet + 40 + 8 * c);
@@ -136,8 +141,20 @@ static void network_read(PliDevice *d, double dt, PliHapticSample *sample)
 static void network_write(PliDevice *d, const double force[3])
 {
     Network *n = d->self;
-    memcpy(n->force[n->forces.writer], force, sizeof n->force[0]);
+    double *wrench = n->wrench[n->forces.writer];
+    memcpy(wrench, force, 3 * sizeof *force);
+    memcpy(wrench + 3, n->torque, sizeof n->torque);
     pli_mailbox_post(&n->forces);
+}
+
+static void network_turn(PliDevice *d, const double torque[3])
+{
+    memcpy(((Network *)d->self)->torque, torque, 3 * sizeof *torque);
+}
+
+static PliDeviceFacts network_facts(const PliDevice *d)
+{
+    return (PliDeviceFacts){ .model = d->driver->info.name, .takes_torque = true };
 }
 
 static void network_explain(int fault, char *text, size_t size)
@@ -155,5 +172,7 @@ const PliDriver pli_network_driver = {
     .close = network_close,
     .read = network_read,
     .write = network_write,
+    .turn = network_turn,
+    .facts = network_facts,
     .explain = network_explain,
 };

@@ -3,6 +3,7 @@
 // after the reference manual of HD 3.0 and its headers; no vendor file is needed to build.
 // The library ticks by itself: reading, servo and writing happen in one callback of its scheduler, inside one frame.
 // It is never closed: a second load in one process fails.
+// A device that went away is asked for again, from a thread of our own and with the scheduler at rest, until it is back.
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,11 +27,13 @@ enum {
     HD_POSITION = 0x2050,
     HD_TRANSFORM = 0x2052,
     HD_MODEL = 0x2501,
+    HD_OUTPUT_DOF = 0x2554,
     HD_CALIBRATION_STYLE = 0x2555,
     HD_MOST_STIFFNESS = 0x2602,
     HD_MOST_FORCE = 0x2603,
     HD_CONTINUOUS_FORCE = 0x2604,
     HD_FORCE = 0x2700,
+    HD_TORQUE = 0x2701, ///< mN m
     HD_FORCE_OUTPUT = 0x4000,
     HD_FORCE_CLAMPING = 0x4001,
     HD_CALIBRATED = 0x5000,
@@ -38,6 +41,7 @@ enum {
     HD_NEEDS_HAND = 0x5002,
     HD_ALREADY = 0x301
 };
+enum { POLL_NS = 20000000, RETRY_POLLS = 25 }; ///< a lost device is asked for twice a second
 /// Faults of our own, beside the library's codes.
 enum { FAULT_UPDATE = 0x10000, FAULT_HAND = 0x10001 };
 
@@ -84,8 +88,13 @@ typedef struct Touch {
     PliTickFn *tick;
     void *user;
     PliHapticSample now;
-    double force[3];
-    bool lost;   ///< the scheduler's errors: no frame is begun any more
+    double force[3], torque[3];
+    bool turns;       ///< it has motors for torques
+    atomic_bool lost; ///< the scheduler's errors: no frame is begun any more
+    PliPoller poller; ///< looks after a lost device
+    int waited;       ///< polls since the last attempt
+    double rate;
+    char name[64];
     int resting; ///< ticks for which no force is given, after an error of forces
     PliDeviceFacts facts;
     char model[64];
@@ -188,13 +197,32 @@ static int check_calibration(Touch *t)
 static void ask_facts(Touch *t)
 {
     double stiffness = 0.0, peak = 0.0, lasting = 0.0;
+    int dof = 0;
     const char *model = t->hd.get_string(HD_MODEL);
     t->hd.get_double(HD_MOST_STIFFNESS, &stiffness); // N/mm
     t->hd.get_double(HD_MOST_FORCE, &peak);
     t->hd.get_double(HD_CONTINUOUS_FORCE, &lasting);
     snprintf(t->model, sizeof t->model, "%s", model ? model : "OpenHaptics device");
-    t->facts = (PliDeviceFacts){ t->model, 1000.0, peak, lasting, 1000.0 * stiffness };
+    t->hd.get_integer(HD_OUTPUT_DOF, &dof);
+    t->turns = dof >= 6;
+    t->facts = (PliDeviceFacts){ t->model, 1000.0, peak, lasting, 1000.0 * stiffness, t->turns };
     (void)drain(t);
+}
+
+/// Opens the device and switches its forces on.
+static PliStatus take_device(Touch *t, PliError *err)
+{
+    int code = (int)init_device(t, *t->name ? t->name : NULL);
+    if (code) return refuse_code(code, "the device cannot be opened", err);
+    t->opened = true;
+    t->hd.make_current(t->device);
+    code = check_calibration(t);
+    if (code) return refuse_code(code, "the device cannot be used", err);
+    ask_facts(t);
+    t->hd.enable(HD_FORCE_OUTPUT);
+    t->hd.enable(HD_FORCE_CLAMPING);
+    code = (int)drain(t);
+    return code ? refuse_code(code, "forces cannot be switched on", err) : PLI_OK;
 }
 
 static PliStatus touch_open(PliDevice *d, const char *detail, const PliHandPath *path, PliError *err)
@@ -209,17 +237,8 @@ static PliStatus touch_open(PliDevice *d, const char *detail, const PliHandPath 
     const PliStatus status = pli_driver_symbols(library, HD, t->symbol, HD_COUNT, "libHD", err);
     if (status) return status;
     setlocale(LC_NUMERIC, "C"); // the driver reads numbers of its configuration with the locale of the program
-    int code = (int)init_device(t, detail && *detail ? detail : NULL);
-    if (code) return refuse_code(code, "the device cannot be opened", err);
-    t->opened = true;
-    t->hd.make_current(t->device);
-    code = check_calibration(t);
-    if (code) return refuse_code(code, "the device cannot be used", err);
-    ask_facts(t);
-    t->hd.enable(HD_FORCE_OUTPUT);
-    t->hd.enable(HD_FORCE_CLAMPING);
-    code = (int)drain(t);
-    return code ? refuse_code(code, "forces cannot be switched on", err) : PLI_OK;
+    if (detail) snprintf(t->name, sizeof t->name, "%s", detail);
+    return take_device(t, err);
 }
 
 static void read_frame(Touch *t)
@@ -242,7 +261,7 @@ static void read_frame(Touch *t)
 static unsigned callback(void *user)
 {
     Touch *t = user;
-    if (t->lost) {
+    if (atomic_load_explicit(&t->lost, memory_order_acquire)) {
         t->now.connected = false;
         t->tick(t->user); // the servo sees that the device is gone, forces are zero
         return HD_CONTINUE;
@@ -252,23 +271,22 @@ static unsigned callback(void *user)
     t->now.connected = t->resting == 0; // after an error of forces the servo starts again from zero
     if (t->resting) --t->resting;
     t->force[0] = t->force[1] = t->force[2] = 0.0;
+    t->torque[0] = t->torque[1] = t->torque[2] = 0.0;
     t->tick(t->user);
     t->hd.set_double(HD_FORCE, t->force);
+    if (t->turns) t->hd.set_double(HD_TORQUE, t->torque);
     t->hd.end_frame(t->device);
     const unsigned code = drain(t);
     if (!code) return HD_CONTINUE;
     atomic_store_explicit(&t->owner->fault, (int)code, memory_order_relaxed);
-    if (is_final(code)) t->lost = true;
+    if (is_final(code)) atomic_store_explicit(&t->lost, true, memory_order_release);
     if (is_force_error(code)) t->resting = 20;
     return HD_CONTINUE;
 }
 
-static PliStatus touch_start(PliDevice *d, double rate, PliTickFn *fn, void *user, PliError *err)
+static PliStatus start_scheduler(Touch *t, PliError *err)
 {
-    Touch *t = d->self;
-    t->tick = fn;
-    t->user = user;
-    t->hd.set_rate((unsigned long)(rate + 0.5));
+    t->hd.set_rate((unsigned long)(t->rate + 0.5));
     int code = (int)drain(t);
     if (code) return refuse_code(code, "the servo cannot run at this rate", err);
     t->handle = t->hd.schedule(callback, t, HD_PRIORITY);
@@ -279,20 +297,71 @@ static PliStatus touch_start(PliDevice *d, double rate, PliTickFn *fn, void *use
     return code ? refuse_code(code, "the servo cannot be started", err) : PLI_OK;
 }
 
-static void touch_stop(PliDevice *d)
+static void stop_scheduler(Touch *t)
 {
-    Touch *t = d->self;
     if (t->started) t->hd.stop_scheduler();
     if (t->scheduled) t->hd.unschedule(t->handle);
     t->started = t->scheduled = false;
 }
 
-static void touch_close(PliDevice *d)
+static void let_go(Touch *t)
+{
+    stop_scheduler(t);
+    if (!t->opened) return;
+    t->hd.disable_device(t->device);
+    t->opened = false;
+    (void)drain(t);
+}
+
+/// Every so often a lost device is let go and asked for again. The scheduler rests without one, and this thread ticks instead: the
+/// servo sees that the device is unplugged, and begins from zero when it is back.
+static void look_after(void *user)
+{
+    Touch *t = user;
+    PliError err;
+    if (!atomic_load_explicit(&t->lost, memory_order_acquire)) return;
+    if (!t->started) {
+        t->now.connected = false;
+        t->tick(t->user);
+    }
+    if (++t->waited < RETRY_POLLS) return;
+    t->waited = 0;
+    let_go(t);
+    if (take_device(t, &err) != PLI_OK) {
+        let_go(t);
+        return;
+    }
+    t->resting = 20;
+    atomic_store_explicit(&t->lost, false, memory_order_release);
+    if (start_scheduler(t, &err) == PLI_OK) {
+        atomic_store_explicit(&t->owner->fault, 0, memory_order_relaxed);
+    } else {
+        let_go(t);
+        atomic_store_explicit(&t->lost, true, memory_order_release);
+    }
+}
+
+static PliStatus touch_start(PliDevice *d, double rate, PliTickFn *fn, void *user, PliError *err)
 {
     Touch *t = d->self;
+    t->tick = fn;
+    t->user = user;
+    t->rate = rate;
+    const PliStatus status = start_scheduler(t, err);
+    return status ? status : pli_poller_start(&t->poller, look_after, t, POLL_NS, err);
+}
+
+static void touch_stop(PliDevice *d)
+{
+    Touch *t = d->self;
+    pli_poller_stop(&t->poller);
+    stop_scheduler(t);
+}
+
+static void touch_close(PliDevice *d)
+{
     touch_stop(d);
-    if (t->opened) t->hd.disable_device(t->device);
-    t->opened = false;
+    let_go(d->self);
 }
 
 static void touch_read(PliDevice *d, double dt, PliHapticSample *sample)
@@ -306,6 +375,11 @@ static void touch_write(PliDevice *d, const double force[3])
     memcpy(((Touch *)d->self)->force, force, 3 * sizeof *force);
 }
 
+static void touch_turn(PliDevice *d, const double torque[3])
+{
+    for (int c = 0; c < 3; ++c) ((Touch *)d->self)->torque[c] = 1e3 * torque[c];
+}
+
 static PliDeviceFacts touch_facts(const PliDevice *d) { return ((const Touch *)d->self)->facts; }
 
 const PliDriver pli_openhaptics_driver = {
@@ -316,6 +390,7 @@ const PliDriver pli_openhaptics_driver = {
     .close = touch_close,
     .read = touch_read,
     .write = touch_write,
+    .turn = touch_turn,
     .start = touch_start,
     .stop = touch_stop,
     .explain = touch_explain,

@@ -11,7 +11,7 @@
 
 /// A plane on its way from one model to the next. What comes or goes does so by its strength.
 typedef struct Plane {
-    double normal[3], offset, compliance, strength;
+    double normal[3], offset, compliance, strength, arm[3];
 } Plane;
 
 struct PliServo {
@@ -42,6 +42,7 @@ PliServoDef pli_servo_default(void)
     return (PliServoDef){ .stiffness = 300.0,
                           .damping = 1e-3,
                           .peak_force = 3.3,
+                          .peak_torque = 0.2,
                           .continuous_force = 0.88,
                           .heat_time = 10.0,
                           .slew = 18.0,
@@ -64,12 +65,19 @@ PliStatus pli_servo_def_check(const PliServoDef *d, PliError *err)
         const char *name;
         double value, least, most;
     } row[] = {
-        { "stiffness", d->stiffness, 1e-3, 1e5 },  { "damping", d->damping, 0.0, 0.1 },
-        { "peak_force", d->peak_force, 0.0, 1e3 }, { "continuous_force", d->continuous_force, 0.0, d->peak_force },
-        { "heat_time", d->heat_time, 1e-2, 1e6 },  { "slew", d->slew, 1e-3, 1e6 },
-        { "ramp", d->ramp, 1e-3, 60.0 },           { "patience", d->patience, 2e-3, 60.0 },
-        { "decay", d->decay, 1e-3, 60.0 },         { "blend", d->blend, 0.0, 10.0 },
-        { "scale", d->scale, 1e-6, 1e6 },          { "home", d->home[0] + d->home[1] + d->home[2], -1e9, 1e9 },
+        { "stiffness", d->stiffness, 1e-3, 1e5 },
+        { "damping", d->damping, 0.0, 0.1 },
+        { "peak_force", d->peak_force, 0.0, 1e3 },
+        { "continuous_force", d->continuous_force, 0.0, d->peak_force },
+        { "peak_torque", d->peak_torque, 0.0, 1e3 },
+        { "heat_time", d->heat_time, 1e-2, 1e6 },
+        { "slew", d->slew, 1e-3, 1e6 },
+        { "ramp", d->ramp, 1e-3, 60.0 },
+        { "patience", d->patience, 2e-3, 60.0 },
+        { "decay", d->decay, 1e-3, 60.0 },
+        { "blend", d->blend, 0.0, 10.0 },
+        { "scale", d->scale, 1e-6, 1e6 },
+        { "home", d->home[0] + d->home[1] + d->home[2], -1e9, 1e9 },
     };
     PliStatus status = PLI_OK;
     for (size_t i = 0; i < sizeof row / sizeof *row && !status; ++i)
@@ -151,7 +159,8 @@ uint32_t pli_servo_pressed(PliServo *s) { return atomic_exchange_explicit(&s->pr
 
 static bool is_usable(const PliHapticPlane *p)
 {
-    const double sum = p->normal[0] + p->normal[1] + p->normal[2] + p->offset + p->compliance;
+    const double sum =
+        p->normal[0] + p->normal[1] + p->normal[2] + p->offset + p->compliance + p->arm[0] + p->arm[1] + p->arm[2];
     return p->present && isfinite(sum) && p->compliance >= 0.0 && v3_norm(p->normal) > 0.5;
 }
 
@@ -170,6 +179,7 @@ static void aim(PliServo *s, const PliHapticModel *m)
         v3_scale(to->normal, 1.0 / v3_norm(p->normal));
         to->offset = p->offset;
         to->compliance = p->compliance;
+        v3_copy(to->arm, p->arm);
         to->strength = 1.0;
         if (s->plane[i].strength == 0.0) {
             s->from[i] = *to; // comes where it will be: nothing touches it yet, or its strength grows
@@ -212,7 +222,10 @@ static void blend_planes(PliServo *s, double dt)
     for (int i = 0; i < PLI_HAPTIC_PLANES; ++i) {
         Plane *p = &s->plane[i];
         const Plane *a = &s->from[i], *b = &s->to[i];
-        for (int c = 0; c < 3; ++c) p->normal[c] = (1.0 - t) * a->normal[c] + t * b->normal[c];
+        for (int c = 0; c < 3; ++c) {
+            p->normal[c] = (1.0 - t) * a->normal[c] + t * b->normal[c];
+            p->arm[c] = (1.0 - t) * a->arm[c] + t * b->arm[c];
+        }
         const double length = v3_norm(p->normal);
         if (length > 1e-3)
             v3_scale(p->normal, 1.0 / length);
@@ -333,10 +346,38 @@ static void shape_force(PliServo *s, const double spring[3], const double way[3]
     if (fades && s->gate == 0.0) force[0] = force[1] = force[2] = 0.0;
 }
 
+/// What the planes turn the tool by, with the ramp and the limits of the force: it changes by no more than the longest lever times what
+/// a force may.
+static void shape_torque(PliServo *s, const double way[3], double dt, double torque[3])
+{
+    const PliServoDef *d = &s->def;
+    PliServoOutput *o = &s->now;
+    double lever = 0.0;
+    torque[0] = torque[1] = torque[2] = 0.0;
+    for (int i = 0; i < PLI_HAPTIC_PLANES; ++i) {
+        const Plane *p = &s->plane[i];
+        double turn[3];
+        if (p->strength == 0.0) continue;
+        v3_cross(turn, p->arm, p->normal);
+        v3_madd(torque, s->gate * p->strength * s->multiplier[i], turn);
+        lever = fmax(lever, v3_norm(p->arm));
+    }
+    clamp_length(torque, d->peak_torque);
+    double most = lever * (d->stiffness * v3_norm(way) + d->slew * dt);
+    if (o->state != PLI_SERVO_RUNNING)
+        most += d->peak_torque * dt / d->decay;
+    else if (lever == 0.0)
+        most += d->peak_torque * dt / d->ramp; // nothing has a lever any more
+    clamp_change(torque, o->torque, most);
+    if (o->state != PLI_SERVO_RUNNING && s->gate == 0.0) torque[0] = torque[1] = torque[2] = 0.0;
+}
+
+void pli_servo_torque(const PliServo *s, double torque[3]) { v3_copy(torque, s->now.torque); }
+
 void pli_servo_tick(PliServo *s, const PliHapticSample *in, double dt, double force[3])
 {
     PliServoOutput *o = &s->now;
-    double hand[3], way[3], spring[3];
+    double hand[3], way[3], spring[3], torque[3];
     v3_copy(hand, o->hand);
     if (is_good(in)) {
         for (int c = 0; c < 3; ++c) hand[c] = s->def.home[c] + s->def.scale * in->position[c];
@@ -353,10 +394,15 @@ void pli_servo_tick(PliServo *s, const PliHapticSample *in, double dt, double fo
     o->state = is_good(in) ? state_of(s, in, dt) : PLI_SERVO_UNPLUGGED;
     find_proxy(s, hand, o->proxy, spring);
     shape_force(s, spring, way, dt, force);
+    shape_torque(s, way, dt, torque);
     v3_copy(s->spring, spring);
     v3_copy(o->model_force, spring);
-    if (!is_good(in)) force[0] = force[1] = force[2] = 0.0, s->gate = 0.0;
+    if (!is_good(in)) {
+        force[0] = force[1] = force[2] = 0.0, s->gate = 0.0;
+        torque[0] = torque[1] = torque[2] = 0.0;
+    }
     v3_copy(o->force, force);
+    v3_copy(o->torque, torque);
     o->buttons = s->buttons;
     o->tick++;
     o->time += dt;

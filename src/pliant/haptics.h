@@ -26,6 +26,7 @@ typedef struct PliHapticPlane {
     double offset;     ///< m
     double compliance; ///< m/N, of the body behind it; 0: rigid
     bool present;
+    double arm[3]; ///< m, from the place of the tool to where it touches: the lever of the force
 } PliHapticPlane;
 
 typedef struct PliHapticModel {
@@ -41,6 +42,7 @@ typedef struct PliServoDef {
     double stiffness;        ///< N/m, of the coupling between hand and proxy, 300
     double damping;          ///< s, times the stiffness is its damping; passive from half a tick on, 0.001
     double peak_force;       ///< N, never exceeded, 3.3
+    double peak_torque;      ///< N m, never exceeded, 0.2
     double continuous_force; ///< N, may last, 0.88
     double heat_time;        ///< s, in which twice the continuous force uses up a third of what is above it, 10
     double slew;             ///< N/s, that a force may change besides what the hand's own motion asks for, 18
@@ -81,6 +83,7 @@ typedef struct PliServoOutput {
     double proxy[3];       ///< m, in the scene: the tool to show and to simulate, never inside a plane
     double orientation[4]; ///< of the device
     double force[3];       ///< N, on the hand
+    double torque[3];      ///< N m, on the hand, about the proxy
     double model_force[3]; ///< N, of the model alone: without ramps, limits and damping
     double energy;         ///< J, that the hand has put in; below 0 more came out
     double limit;          ///< N, that the motors allow now
@@ -93,6 +96,8 @@ PLI_API PliServo *pli_servo_create(const PliHost *host, const PliServoDef *def, 
 PLI_API void pli_servo_destroy(PliServo *servo);                                                ///< NULL is fine
 /// One tick of length dt. The force is in the scene's frame, for the hand.
 PLI_API void pli_servo_tick(PliServo *servo, const PliHapticSample *in, double dt, double force[3]);
+/// N m, of the last tick about the place of the tool, for whoever ticks; 0 for a ball without friction.
+PLI_API void pli_servo_torque(const PliServo *servo, double torque[3]);
 // the simulation's side, any time
 PLI_API void pli_servo_publish(PliServo *servo, const PliHapticModel *model); ///< from the next tick on
 /// The newest output. @return false: no tick since the last look, and `out` is the same as then
@@ -118,6 +123,7 @@ typedef struct PliDeviceFacts {
     double peak_force; ///< N, 0: unknown
     double continuous_force;
     double most_stiffness; ///< N/m, 0: unknown
+    bool takes_torque;     ///< pli_device_turn does something
 } PliDeviceFacts;
 
 /// A path for the dummy hand: positions in the frame of the device, linear in between. Copied.
@@ -139,6 +145,8 @@ PLI_API PliStatus pli_device_status(const PliDevice *device, PliError *err);
 /// In a tick: where the hand is `dt` after the last tick, and the force on it from now on.
 PLI_API void pli_device_read(PliDevice *device, double dt, PliHapticSample *sample);
 PLI_API void pli_device_write(PliDevice *device, const double force[3]); ///< see pli_device_read
+/// N m, on the hand from now on; devices without such motors ignore it. In a tick, before pli_device_write.
+PLI_API void pli_device_turn(PliDevice *device, const double torque[3]);
 /// The mouse of a host, from its own thread; other devices ignore it.
 PLI_API void pli_device_push(PliDevice *device, const double position[3], uint32_t buttons);
 
@@ -172,8 +180,9 @@ typedef struct PliLoop PliLoop;
 /// Ticks device and servo at `rate` Hz in threads of its own, or in that of the device's driver. `keep`: ticks to keep for traces.
 PLI_API PliLoop *pli_loop_start(const PliHost *host, PliDevice *device, PliServo *servo, double rate, size_t keep,
                                 PliError *err);
-/// Turns a sample into a force, in the thread that ticks. Two threads may take turns; calls never overlap.
-typedef void PliHapticTickFn(const PliHapticSample *in, double dt, double force[3], void *user);
+/// Turns a sample into a force and a torque, which are 0 before, in the thread that ticks. Two threads may take turns; calls never
+/// overlap.
+typedef void PliHapticTickFn(const PliHapticSample *in, double dt, double force[3], double torque[3], void *user);
 /// pli_loop_start for a host with a law of its own.
 PLI_API PliLoop *pli_loop_start_with(const PliHost *host, PliDevice *device, PliHapticTickFn *fn, void *user,
                                      double rate, PliError *err);
@@ -188,8 +197,8 @@ typedef struct PliTouch PliTouch;
 /// Makes local models of the contact between a body and one of its tools.
 PLI_API PliTouch *pli_touch_create(const PliHost *host, PliBody *body, PliError *err);
 PLI_API void pli_touch_destroy(PliTouch *touch); ///< NULL is fine
-/// After a step of dt that ended at x and v, in which `tool` moved with its velocity and felt its force: the planes under it, with the
-/// body's own compliance. The state of the body is not changed. To be called after every step.
+/// After a step of dt that ended at x and v, in which `tool` moved with its velocity and felt its force: the planes it may touch, one for
+/// each direction (a corner has two or three), with the body's own compliance and the lever of each. The state of the body is not changed. To be called after every step.
 PLI_API void pli_touch_model(PliTouch *touch, const double *x, const double *v, const PliTool *tool, double dt,
                              PliHapticModel *model);
 /// N/m, of the body under the tool in the last model; 0: no plane.

@@ -7,6 +7,7 @@
 #include <sofa/simulation/AnimateBeginEvent.h>
 #include <sofa/simulation/AnimateEndEvent.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace pliant
@@ -29,14 +30,15 @@ AdaptiveForceFeedback::AdaptiveForceFeedback()
     , d_passivity(initData(&d_passivity, false, "passivity", "damp where more energy came out than the hand put in"))
     , d_proxy(initData(&d_proxy, Vec3(), "proxy", "m, where the tool is to be shown: never inside the body"))
     , d_force(initData(&d_force, Vec3(), "force", "N, on the hand in the last tick"))
+    , d_torque(initData(&d_torque, Vec3(), "torque", "N m, on the hand in the last tick, about the place of the tool"))
     , d_bodyStiffness(initData(&d_bodyStiffness, 0.0, "bodyStiffness", "N/m, of the body under the tool, 0: not near"))
     , d_energy(initData(&d_energy, 0.0, "energy", "J, that the hand has put in; below 0 more came out"))
     , d_state(initData(&d_state, std::string("waiting"), "state", "waiting, running, stalled, broken or unplugged"))
 {
     f_listening.setValue(true);
     d_activate.setValue(true); // who puts it into a scene wants to feel something
-    for (auto* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{ &d_proxy, &d_force, &d_bodyStiffness,
-                                                                                   &d_energy, &d_state })
+    for (auto* data : std::initializer_list<::sofa::core::objectmodel::BaseData*>{
+             &d_proxy, &d_force, &d_torque, &d_bodyStiffness, &d_energy, &d_state })
     {
         data->setReadOnly(true);
         data->setPersistent(false);
@@ -164,6 +166,7 @@ void AdaptiveForceFeedback::handleEvent(::sofa::core::objectmodel::Event* event)
     pli_servo_look(m_servo.get(), &now);
     d_proxy.setValue(Vec3(now.proxy[0], now.proxy[1], now.proxy[2]));
     d_force.setValue(Vec3(now.force[0], now.force[1], now.force[2]));
+    d_torque.setValue(Vec3(now.torque[0], now.torque[1], now.torque[2]));
     d_energy.setValue(now.energy);
     d_bodyStiffness.setValue(pli_touch_stiffness(m_touch.get()));
     d_state.setValue(pli_servo_state_name(now.state));
@@ -171,39 +174,55 @@ void AdaptiveForceFeedback::handleEvent(::sofa::core::objectmodel::Event* event)
 
 // ---- in the thread of a driver -----------------------------------------------------------------------------------
 
-void AdaptiveForceFeedback::tick(const PliHapticSample& sample, double dt, double force[3])
+void AdaptiveForceFeedback::tick(const PliHapticSample& sample, double dt, double force[3], double torque[3])
 {
-    force[0] = force[1] = force[2] = 0.;
-    if (m_servo && m_active.load(std::memory_order_relaxed))
-        pli_servo_tick(m_servo.get(), &sample, dt, force);
+    std::fill(force, force + 3, 0.);
+    std::fill(torque, torque + 3, 0.);
+    if (!m_servo || !m_active.load(std::memory_order_relaxed))
+        return;
+    pli_servo_tick(m_servo.get(), &sample, dt, force);
+    pli_servo_torque(m_servo.get(), torque);
 }
 
-void AdaptiveForceFeedback::computeForce(SReal x, SReal y, SReal z, SReal u, SReal v, SReal w, SReal q, SReal& fx,
-                                         SReal& fy, SReal& fz)
+void AdaptiveForceFeedback::tickNow(const PliHapticSample& sample, double force[3], double torque[3])
 {
     const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     const double dt = m_last < 0. ? 1e-3 : std::min(0.1, std::max(1e-4, now - m_last));
     m_last = now;
+    tick(sample, dt, force, torque);
+}
+
+namespace
+{
+PliHapticSample sampleOf(SReal x, SReal y, SReal z, SReal u, SReal v, SReal w, SReal q)
+{
     PliHapticSample sample{};
-    double force[3];
     sample.position[0] = x, sample.position[1] = y, sample.position[2] = z;
     sample.orientation[0] = u, sample.orientation[1] = v, sample.orientation[2] = w, sample.orientation[3] = q;
     sample.connected = true;
-    tick(sample, dt, force);
+    return sample;
+}
+} // namespace
+
+void AdaptiveForceFeedback::computeForce(SReal x, SReal y, SReal z, SReal u, SReal v, SReal w, SReal q, SReal& fx,
+                                         SReal& fy, SReal& fz)
+{
+    double force[3], torque[3];
+    tickNow(sampleOf(x, y, z, u, v, w, q), force, torque);
     fx = force[0], fy = force[1], fz = force[2];
 }
 
-/// A ball has no lever: the force acts at the origin of the tool, and there is no torque. In the tool's own frame.
+/// Force at the origin of the tool and torque about it, in the tool's own frame. Without friction a ball has no lever.
 void AdaptiveForceFeedback::computeWrench(const ::sofa::type::Transform<SReal>& tool,
                                           const ::sofa::type::SpatialVector<SReal>&,
                                           ::sofa::type::SpatialVector<SReal>& wrench)
 {
     const auto& p = tool.getOrigin();
     const auto& q = tool.getOrientation();
-    SReal f[3];
-    computeForce(p[0], p[1], p[2], q[0], q[1], q[2], q[3], f[0], f[1], f[2]);
+    double f[3], t[3];
+    tickNow(sampleOf(p[0], p[1], p[2], q[0], q[1], q[2], q[3]), f, t);
     wrench.setForce(q.inverseRotate(::sofa::type::Vec3(f[0], f[1], f[2])));
-    wrench.setTorque(::sofa::type::Vec3(0., 0., 0.));
+    wrench.setTorque(q.inverseRotate(::sofa::type::Vec3(t[0], t[1], t[2])));
 }
 
 void registerHaptics(::sofa::core::ObjectFactory* factory)

@@ -24,7 +24,7 @@ public:
     SingleLink<AdaptiveForceFeedback, State, BaseLink::FLAG_STOREPATH | BaseLink::FLAG_STRONGLINK> l_tip;
     Data<double> d_stiffness, d_damping, d_peakForce, d_continuousForce, d_radius;
     Data<bool> d_passivity;
-    Data<Vec3> d_proxy, d_force;
+    Data<Vec3> d_proxy, d_force, d_torque;
     Data<double> d_bodyStiffness, d_energy;
     Data<std::string> d_state;
 
@@ -40,14 +40,16 @@ public:
     void computeWrench(const ::sofa::type::Transform<SReal>& tool, const ::sofa::type::SpatialVector<SReal>& velocity,
                        ::sofa::type::SpatialVector<SReal>& wrench) override;
 
-    /// One tick of length dt, for drivers of ours, which know how long it was.
-    void tick(const PliHapticSample& sample, double dt, double force[3]);
+    /// One tick of length dt, for drivers of ours, which know how long it was. Torque about the place of the tool.
+    void tick(const PliHapticSample& sample, double dt, double force[3], double torque[3]);
     uint32_t pressed() { return m_servo ? pli_servo_pressed(m_servo.get()) : 0; }
 
 protected:
     AdaptiveForceFeedback();
 
 private:
+    /// A tick of any length since the last, for drivers that do not say.
+    void tickNow(const PliHapticSample& sample, double force[3], double torque[3]);
     struct Delete
     {
         void operator()(PliServo* servo) const { pli_servo_destroy(servo); }

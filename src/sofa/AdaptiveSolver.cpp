@@ -40,7 +40,8 @@ void AdaptiveSolver::init()
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
-    m_implicit = pli_body_def(found->body())->integrator == PLI_IMPLICIT;
+    // what constraints correct is an implicit step where the choice is the body's
+    m_implicit = pli_body_def(found->body())->integrator != PLI_SYMPLECTIC;
     d_componentState.setValue(ComponentState::Valid);
 }
 
@@ -58,7 +59,7 @@ void AdaptiveSolver::bwdInit()
         d_componentState.setValue(ComponentState::Invalid);
         return;
     }
-    const std::string sentence = refuseOwned(node, m_implicit);
+    const std::string sentence = refuseOwned(node, pli_body_def(l_model->body())->integrator == PLI_IMPLICIT);
     if (!sentence.empty())
     {
         msg_error() << sentence;

@@ -69,9 +69,10 @@ void HapticHand::freeze()
     m_ours = dynamic_cast<AdaptiveForceFeedback*>(m_feedback);
 }
 
-void HapticHand::tick(const PliHapticSample& in, double dt, double force[3])
+void HapticHand::tick(const PliHapticSample& in, double dt, double force[3], double torque[3])
 {
-    force[0] = force[1] = force[2] = 0.;
+    std::fill(force, force + 3, 0.);
+    std::fill(torque, torque + 3, 0.);
     if (!m_feedback)
         return;
     PliHapticSample there = in;
@@ -82,17 +83,22 @@ void HapticHand::tick(const PliHapticSample& in, double dt, double force[3])
     for (int i = 0; i < 4; ++i)
         there.orientation[i] = q[i];
     SReal f[3] = { 0., 0., 0. };
+    double turn[3] = { 0., 0., 0. };
     if (m_ours)
     {
         double felt[3];
-        m_ours->tick(there, dt, felt);
+        m_ours->tick(there, dt, felt, turn);
         std::copy(felt, felt + 3, f);
     }
     else if (in.connected)
         m_feedback->computeForce(p[0], p[1], p[2], q[0], q[1], q[2], q[3], f[0], f[1], f[2]);
     const Vec3 back = m_turn.inverseRotate(Vec3(f[0], f[1], f[2])) * m_forceScale;
+    const Vec3 turnBack = m_turn.inverseRotate(Vec3(turn[0], turn[1], turn[2])) * m_forceScale;
     for (int i = 0; i < 3; ++i)
+    {
         force[i] = back[i];
+        torque[i] = turnBack[i];
+    }
 }
 
 void HapticHand::publish(const PliHapticSample& in, const double force[3])
@@ -167,18 +173,21 @@ void PliantHapticDevice::cleanup()
 }
 
 /// In the thread: no Data, no message, no lock.
-void PliantHapticDevice::ticked(const PliHapticSample* in, double dt, double force[3], void* user)
+void PliantHapticDevice::ticked(const PliHapticSample* in, double dt, double force[3], double torque[3], void* user)
 {
     auto* const self = static_cast<PliantHapticDevice*>(user);
     Seen& s = *self->m_seen;
     constexpr auto loose = std::memory_order_relaxed;
-    self->tick(*in, dt, force);
+    self->tick(*in, dt, force, torque);
     const double size = std::sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
     const double most = s.most.load(loose);
     for (int i = 0; i < 3; ++i)
     {
         if (size > most)
+        {
             force[i] *= most / size;
+            torque[i] *= most / size;
+        }
         s.force[i].store(force[i], loose);
         s.position[i].store(in->position[i], loose);
     }
@@ -294,9 +303,10 @@ void HapticLoopEmulator::handleEvent(::sofa::core::objectmodel::Event* event)
     bool ticked = false;
     for (; m_due >= period - 1e-9; m_due -= period)
     {
-        double force[3], change = 0., way = 0.;
+        double force[3], torque[3], change = 0., way = 0.;
         pli_device_read(m_device.get(), period, &sample);
-        tick(sample, period, force);
+        tick(sample, period, force, torque);
+        pli_device_turn(m_device.get(), torque);
         pli_device_write(m_device.get(), force);
         for (int i = 0; i < 3; ++i)
         {

@@ -46,7 +46,7 @@ protected:
     };
     bool refuse(const std::string& sentence);
     /// Device frame -> scene, a force of the scene -> device frame, by what base and scale were when it began.
-    void tick(const PliHapticSample& in, double dt, double force[3]);
+    void tick(const PliHapticSample& in, double dt, double force[3], double torque[3]);
     void publish(const PliHapticSample& in, const double force[3]);
     void freeze(); ///< base and scale as they are now, for the thread
     std::unique_ptr<PliDevice, Delete> m_device;
@@ -80,7 +80,7 @@ protected:
     ~PliantHapticDevice() override;
 
 private:
-    static void ticked(const PliHapticSample* in, double dt, double force[3], void* self);
+    static void ticked(const PliHapticSample* in, double dt, double force[3], double torque[3], void* self);
     struct Seen;
     std::unique_ptr<Seen> m_seen;
     std::unique_ptr<PliLoop, Delete> m_loop;

@@ -49,7 +49,7 @@ PliHapticModel floor_model(double offset)
 {
     PliHapticModel m{};
     m.period = 0.02;
-    m.plane[0] = { { 0.0, 1.0, 0.0 }, offset, 1e-3, true };
+    m.plane[0] = { { 0.0, 1.0, 0.0 }, offset, 1e-3, true, {} };
     return m;
 }
 
@@ -61,6 +61,7 @@ struct Fake {
     FakeHd *(*state)() = reinterpret_cast<FakeHd *(*)()>(dlsym(library, "fakehd"));
     void (*reset)() = reinterpret_cast<void (*)()>(dlsym(library, "fakehd_reset"));
     void (*tick)() = reinterpret_cast<void (*)()>(dlsym(library, "fakehd_tick"));
+    void (*lock)(int) = reinterpret_cast<void (*)(int)>(dlsym(library, "fakehd_lock"));
 };
 
 struct OpenHaptics : testing::Test {
@@ -222,6 +223,95 @@ TEST(Devices, TheNetworkSpeaksDocumentedPackets)
     close(peer);
 }
 
+namespace
+{
+/// The program on the other side of the network device.
+struct Peer {
+    int socket_ = socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in to{};
+    uint32_t sequence = 0;
+    explicit Peer(int port)
+    {
+        const timeval wait = { 2, 0 };
+        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+        to.sin_family = AF_INET;
+        to.sin_port = htons((uint16_t)port);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    }
+    ~Peer() { close(socket_); }
+    /// Sends a state, and what it is answered: force, and torque if asked for.
+    bool speak(double y, uint32_t flags, double wrench[6])
+    {
+        unsigned char packet[72] = { 'P', 'L', 'H', '1' }, answer[64];
+        const double values[7] = { 0.0, y, 0.0, 0.0, 0.0, 0.0, 1.0 };
+        ++sequence;
+        memcpy(packet + 4, &sequence, 4);
+        memcpy(packet + 12, &flags, 4);
+        memcpy(packet + 16, values, sizeof values);
+        if (sendto(socket_, packet, sizeof packet, 0, (sockaddr *)&to, sizeof to) < 0) return false;
+        const ssize_t n = recv(socket_, answer, sizeof answer, 0);
+        const bool turns = (flags & 2) != 0;
+        if (n != (turns ? 56 : 32) || memcmp(answer, turns ? "PLF2" : "PLF1", 4) != 0) return false;
+        memcpy(wrench, answer + 8, (turns ? 6 : 3) * sizeof *wrench);
+        return memcmp(answer + 4, &sequence, 4) == 0;
+    }
+};
+} // namespace
+
+// Unplugged in mid-run and back elsewhere, through the real loop: forces end, and come back by a ramp, torque with them.
+TEST(Devices, TheNetworkComesBackByARamp)
+{
+    PliError err;
+    const int port = 20000 + (int)((getpid() + 7000) % 20000);
+    const Device d = open_device(("network:" + std::to_string(port)).c_str(), &err);
+    ASSERT_TRUE(d) << err.text;
+    const Servo s = make_servo();
+    const Loop loop(pli_loop_start(&host, d.get(), s.get(), 1000.0, 60000, &err));
+    ASSERT_TRUE(loop) << err.text;
+    PliHapticModel m = floor_model(0.0);
+    m.plane[0].arm[0] = 0.03;
+    Peer peer(port);
+    double wrench[6] = {};
+    const auto play = [&](double y, double until) {
+        for (int i = 0; i < 8000 && wrench[1] < until; ++i) {
+            if (i % 10 == 0) pli_servo_publish(s.get(), &m);
+            if (!peer.speak(y, 3, wrench)) return false;
+            std::this_thread::sleep_for(std::chrono::microseconds(700));
+        }
+        return wrench[1] >= until;
+    };
+    ASSERT_TRUE(play(-0.005, 1.1));
+    EXPECT_NEAR(wrench[5], 0.03 * wrench[1], 1e-3); // arm x force: x cross y is z
+    PliServoOutput o{};
+    for (int i = 0; i < 300 && o.state != PLI_SERVO_UNPLUGGED; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        pli_servo_publish(s.get(), &m);
+        pli_servo_look(s.get(), &o);
+    }
+    EXPECT_EQ(o.state, PLI_SERVO_UNPLUGGED);
+    EXPECT_EQ(o.force[1], 0.0);
+    EXPECT_EQ(o.torque[2], 0.0);
+    wrench[1] = 0.0;
+    ASSERT_TRUE(play(-0.008, 1.6));
+    pli_loop_stop(loop.get());
+    size_t count;
+    const PliTick *t = pli_loop_trace(loop.get(), &count);
+    double worst = 0.0;
+    int unplugged = 0;
+    for (size_t i = 1; i < count; ++i) {
+        unplugged += t[i].state == PLI_SERVO_UNPLUGGED;
+        if (t[i].state != PLI_SERVO_RUNNING || !(t[i].gap > 0.0f)) continue;
+        const double rise =
+            std::fabs((double)t[i].force[1] - t[i - 1].force[1]) * 1e-3 / std::max(1e-3, (double)t[i].gap);
+        worst = std::max(worst, rise - 300.0 * std::fabs((double)t[i].hand[1] - t[i - 1].hand[1]));
+        if (t[i - 1].state == PLI_SERVO_UNPLUGGED) {
+            EXPECT_LE(rise, 0.02); // it begins from zero, though the hand is 3 mm deeper
+        }
+    }
+    EXPECT_GT(unplugged, 0);
+    EXPECT_LE(worst, 0.021); // lengths and forces of the trace are floats
+}
+
 // ---- OpenHaptics -----------------------------------------------------------------------------------------------------------
 
 TEST_F(OpenHaptics, TicksInsideItsOwnScheduler)
@@ -357,6 +447,9 @@ TEST_F(OpenHaptics, ErrorsInMidRun)
             std::this_thread::sleep_for(std::chrono::microseconds(200));
             if (i == 399) {
                 EXPECT_GT(force(hd->forces - 1), 0.5);
+                fake.lock(1);
+                if (!recovers) hd->init_error = code; // it stays away
+                fake.lock(0);
             }
             if (i == 405 && recovers) {
                 EXPECT_EQ(force(hd->forces - 1), 0.0);
@@ -375,6 +468,89 @@ TEST_F(OpenHaptics, ErrorsInMidRun)
             EXPECT_EQ(o.force[1], 0.0);
         }
     }
+}
+
+// Pulled out and put in again: forces are zero meanwhile, ticks go on, and forces come back by a ramp, wherever the hand is by then.
+TEST_F(OpenHaptics, ADeviceThatComesBackIsTakenUpAgain)
+{
+    hd->threaded = 1;
+    hd->position[1] = -5.0;
+    PliError err{};
+    const Device d = open_device("touch", &err);
+    ASSERT_TRUE(d) << err.text;
+    const Servo s = make_servo();
+    const Loop loop(pli_loop_start(&host, d.get(), s.get(), 1000.0, 0, &err));
+    ASSERT_TRUE(loop) << err.text;
+    const PliHapticModel m = floor_model(0.0);
+    PliServoOutput o{};
+    const auto wait_for = [&](auto done) {
+        for (int i = 0; i < 1500 && !done(); ++i) {
+            pli_servo_publish(s.get(), &m);
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            pli_servo_look(s.get(), &o);
+        }
+        return done();
+    };
+    ASSERT_TRUE(wait_for([&] { return o.force[1] > 0.9; }));
+    fake.lock(1); // the cable
+    hd->tick_error = 0x302;
+    hd->tick_error_at = hd->ticks;
+    hd->init_error = 0x303;
+    fake.lock(0);
+    ASSERT_TRUE(wait_for([&] { return o.state == PLI_SERVO_UNPLUGGED; }));
+    EXPECT_EQ(o.force[1], 0.0);
+    EXPECT_NE(pli_device_status(d.get(), &err), PLI_OK);
+    const uint64_t unplugged = o.tick;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200)); // attempts that fail
+    pli_servo_look(s.get(), &o);
+    EXPECT_GT(o.tick, unplugged + 5);
+    EXPECT_EQ(o.force[1], 0.0);
+    fake.lock(1); // back, and the hand is deeper
+    hd->tick_error = hd->init_error = 0;
+    hd->position[1] = -8.0;
+    const long first = hd->forces;
+    fake.lock(0);
+    ASSERT_TRUE(wait_for([&] { return o.state == PLI_SERVO_RUNNING && o.force[1] > 1.5; }));
+    EXPECT_EQ(pli_device_status(d.get(), &err), PLI_OK);
+    pli_loop_stop(loop.get());
+    EXPECT_EQ(hd->inits, 2);
+    EXPECT_EQ(force(first), 0.0);
+    double worst = 0.0;
+    for (long i = first + 1; i < hd->forces; ++i) worst = std::max(worst, force(i) - force(i - 1));
+    EXPECT_GT(worst, 0.0);
+    EXPECT_LT(worst, 0.2); // ticks of a busy machine are longer than a millisecond, and a ramp is in seconds
+}
+
+// The whole wrench of the model reaches a device with six motors: torque = arm x force, in its own unit.
+TEST_F(OpenHaptics, TorqueReachesADeviceThatTakesIt)
+{
+    hd->output_dof = 6;
+    hd->position[1] = -5.0;
+    PliError err{};
+    const Device d = open_device("premium", &err);
+    ASSERT_TRUE(d) << err.text;
+    EXPECT_TRUE(pli_device_facts(d.get()).takes_torque);
+    PliServoDef def = pli_servo_default();
+    def.ramp = 1e-3;
+    def.slew = 1e5;
+    const Servo s = make_servo(def);
+    const Loop loop(pli_loop_start(&host, d.get(), s.get(), 1000.0, 0, &err));
+    ASSERT_TRUE(loop) << err.text;
+    PliHapticModel m = floor_model(0.0);
+    m.plane[0].arm[0] = 0.03, m.plane[0].arm[1] = 0.5, m.plane[0].arm[2] = -0.02;
+    const double expected = 0.005 / (1.0 / 300.0 + 1e-3);
+    double f = 0.0;
+    for (int i = 0; i < 6000 && std::fabs(f - expected) > 1e-7; ++i) { // a blend is in seconds, ticks are not
+        if (i % 10 == 0) pli_servo_publish(s.get(), &m);
+        fake.tick();
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+        f = hd->force[hd->forces - 1][1];
+    }
+    EXPECT_NEAR(f, expected, 1e-6);
+    EXPECT_NEAR(hd->torque[0], 1e3 * 0.02 * f, 1e-6);
+    EXPECT_NEAR(hd->torque[1], 0.0, 1e-9);
+    EXPECT_NEAR(hd->torque[2], 1e3 * 0.03 * f, 1e-6);
+    pli_loop_stop(loop.get());
 }
 
 // The driver's own thread with jitter, a simulation beside it: what ThreadSanitizer looks at.
@@ -414,10 +590,9 @@ TEST(Loop, ThreadsThatTickInTurnNeverOverlap)
     } law;
     PliError err{};
     const Device d = open_device("dummy", &err);
-    const auto fn = [](const PliHapticSample *, double dt, double force[3], void *user) {
+    const auto fn = [](const PliHapticSample *, double dt, double *, double *, void *user) {
         Law *l = static_cast<Law *>(user);
         if (l->inside.exchange(true)) l->overlaps++;
-        force[0] = force[1] = force[2] = 0.0;
         const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
         while (std::chrono::steady_clock::now() < until) {} // long enough for the other thread to wake in it
         l->ticks++;

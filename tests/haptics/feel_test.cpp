@@ -194,3 +194,185 @@ TEST(Touch, ComplianceOfABarIsKnown)
     pli_body_destroy(body);
     pli_mesh_destroy(mesh);
 }
+
+namespace
+{
+/// A block of which a part is cut away, held at its underside, and a tool that a servo leads.
+struct Cut {
+    PliMesh *mesh = nullptr;
+    PliBody *body = nullptr;
+    PliTouch *touch = nullptr;
+    PliServo *servo = nullptr;
+    std::vector<double> x, v;
+    PliTool tool{};
+    PliHapticModel model{};
+    PliError err{};
+    Cut(const PliBoxDef &box, bool (*gone)(const double p[3]), const PliTool &held, bool implicit, double young)
+    {
+        mesh = pli_mesh_box(&host, &box, &err);
+        PliIndex kept = 0;
+        for (PliIndex k = 0; k < mesh->tet_count; ++k) {
+            double c[3] = { 0.0 };
+            for (int a = 0; a < 4; ++a)
+                for (int i = 0; i < 3; ++i) c[i] += 0.25 * mesh->x[3 * (size_t)mesh->tets[4 * (size_t)k + a] + i];
+            if (gone && gone(c)) continue;
+            memmove(mesh->tets + 4 * (size_t)kept++, mesh->tets + 4 * (size_t)k, 4 * sizeof *mesh->tets);
+        }
+        EXPECT_EQ(pli_mesh_resize_cells(mesh, PLI_TET, kept), PLI_OK);
+        PliFemDef def = pli_fem_default();
+        def.base.material = { PLI_COROT, young, 0.3, 1000.0, 1e-3 };
+        def.base.integrator = implicit ? PLI_IMPLICIT : PLI_SYMPLECTIC;
+        def.base.mass_damping = 20.0;
+        memset(def.base.gravity, 0, sizeof def.base.gravity);
+        def.mesh = mesh;
+        body = pli_fem_create(&host, &def, &err);
+        EXPECT_TRUE(body) << err.text;
+        if (!body) return;
+        const PliIndex count = pli_body_dof_count(body);
+        x.assign(pli_body_rest(body), pli_body_rest(body) + 3 * (size_t)count);
+        v.assign(x.size(), 0.0);
+        std::vector<PliIndex> fixed;
+        for (PliIndex i = 0; i < count; ++i)
+            if (x[3 * i + 1] < 1e-9) fixed.push_back(i);
+        EXPECT_EQ(pli_body_set_fixed(body, fixed.data(), (PliIndex)fixed.size(), &err), PLI_OK);
+        tool = held;
+        EXPECT_EQ(pli_body_set_tools(body, &tool, 1, &err), PLI_OK);
+        PliServoDef servo_def = pli_servo_default();
+        servo_def.continuous_force = servo_def.peak_force;
+        for (int i = 0; i < 3; ++i) servo_def.home[i] = tool.position[i];
+        servo = pli_servo_create(&host, &servo_def, &err);
+        touch = pli_touch_create(&host, body, &err);
+        EXPECT_TRUE(touch && servo) << err.text;
+    }
+    ~Cut()
+    {
+        pli_touch_destroy(touch);
+        pli_servo_destroy(servo);
+        pli_body_destroy(body);
+        pli_mesh_destroy(mesh);
+    }
+    Cut(const Cut &) = delete;
+    void step(double dt)
+    {
+        PliServoOutput o{};
+        (void)pli_servo_look(servo, &o);
+        for (int i = 0; i < 3; ++i) tool.velocity[i] = (o.proxy[i] - tool.position[i]) / dt;
+        const PliTool before = tool;
+        const PliState state = { x.data(), v.data(), nullptr, nullptr, nullptr, nullptr, nullptr };
+        ASSERT_TRUE(pli_body_step(body, &state, dt).finite);
+        PliTool came = before;
+        for (int i = 0; i < 3; ++i) {
+            came.force[i] = tool.force[i], came.torque[i] = tool.torque[i];
+            tool.position[i] += dt * tool.velocity[i];
+            tool.other[i] += tool.shape == PLI_TOOL_CAPSULE ? dt * tool.velocity[i] : 0.0;
+        }
+        pli_touch_model(touch, x.data(), v.data(), &came, dt, &model);
+        pli_servo_publish(servo, &model);
+    }
+    int planes() const
+    {
+        int n = 0;
+        for (const PliHapticPlane &p : model.plane) n += p.present;
+        return n;
+    }
+};
+
+double length(const double a[3]) { return std::hypot(a[0], std::hypot(a[1], a[2])); }
+} // namespace
+
+// A ball slides over the floor of a notch into its wall: both are felt, each by a plane of its own, the whole force is the body's, and
+// nothing jumps on the way in and out.
+TEST(Touch, ACornerHasTwoPlanes)
+{
+    const PliBoxDef box = { { 0, 0, 0 }, { 0.14, 0.08, 0.06 }, { 14, 8, 6 }, 0, 1 };
+    PliTool ball{};
+    ball.shape = PLI_TOOL_SPHERE;
+    ball.radius = 0.02;
+    ball.position[0] = 0.106, ball.position[1] = 0.062, ball.position[2] = 0.03;
+    Cut c(
+        box, [](const double p[3]) { return p[0] > 0.06 && p[1] > 0.04; }, ball, true, 6000.0);
+    ASSERT_TRUE(c.servo && c.touch);
+    const double key[][3] = { { 0.0, 0.0, 0.0 },       { 0.3, 0.0, -0.008 },    { 0.4, 0.0, -0.008 },
+                              { 1.2, -0.034, -0.008 }, { 1.6, -0.034, -0.008 }, { 2.2, -0.01, -0.008 },
+                              { 2.6, -0.01, 0.01 } }; // s, m, m
+    double last[3] = { 0.0 }, from[2] = { 0.0 }, worst = 0.0;
+    int k = 0, most = 0;
+    for (int i = 0; i < 2600; ++i) {
+        if (i % 10 == 0) {
+            c.step(0.01);
+            ASSERT_FALSE(testing::Test::HasFatalFailure());
+            most = std::max(most, c.planes());
+        }
+        const double t = 1e-3 * i;
+        while (t >= key[k + 1][0]) ++k;
+        const double s = (t - key[k][0]) / (key[k + 1][0] - key[k][0]);
+        PliHapticSample in{};
+        double f[3];
+        for (int a = 0; a < 2; ++a) in.position[a] = key[k][1 + a] + s * (key[k + 1][1 + a] - key[k][1 + a]);
+        in.orientation[3] = 1.0;
+        in.connected = true;
+        pli_servo_tick(c.servo, &in, 1e-3, f);
+        const double change[3] = { f[0] - last[0], f[1] - last[1], f[2] - last[2] };
+        if (i)
+            worst = std::max(worst,
+                             length(change) - 300.0 * std::hypot(in.position[0] - from[0], in.position[1] - from[1]));
+        from[0] = in.position[0], from[1] = in.position[1];
+        memcpy(last, f, sizeof last);
+        if (i == 390) {
+            EXPECT_EQ(c.planes(), 1); // the wall is far
+            EXPECT_NEAR(f[1], c.tool.force[1], 0.03 * c.tool.force[1]);
+        }
+        if (i == 1590) { // in the corner
+            EXPECT_EQ(c.planes(), 2);
+            EXPECT_GT(c.tool.force[0], 0.1);
+            EXPECT_GT(c.tool.force[1], 0.1);
+            EXPECT_NEAR(f[0], c.tool.force[0], 0.05 * c.tool.force[0]);
+            EXPECT_NEAR(f[1], c.tool.force[1], 0.05 * c.tool.force[1]);
+            double floor = 0.0, wall = 0.0;
+            for (const PliHapticPlane &p : c.model.plane)
+                if (p.present) floor = std::max(floor, p.normal[1]), wall = std::max(wall, p.normal[0]);
+            EXPECT_GT(floor, 0.9);
+            EXPECT_GT(wall, 0.9);
+        }
+    }
+    EXPECT_EQ(length(last), 0.0);
+    EXPECT_LE(worst, 0.02);
+}
+
+// A rod across a narrow post: the post pushes where it stands, so the torque about the end that is held is (post - end) x force, in the
+// step, in the model and in the hand.
+TEST(Touch, ARodPressedOffItsMiddleIsTurned)
+{
+    for (const bool implicit : { true, false }) {
+        SCOPED_TRACE(implicit);
+        const PliBoxDef box = { { 0.056, 0, 0.026 }, { 0.064, 0.016, 0.034 }, { 2, 4, 2 }, 0, 1 };
+        PliTool rod{};
+        rod.shape = PLI_TOOL_CAPSULE;
+        rod.radius = 0.005;
+        rod.position[0] = 0.02, rod.position[1] = 0.0215, rod.position[2] = 0.03; // the hand's end
+        rod.other[0] = 0.1, rod.other[1] = 0.0215, rod.other[2] = 0.03;
+        Cut c(box, nullptr, rod, implicit, 60000.0);
+        ASSERT_TRUE(c.servo && c.touch);
+        double f[3] = {};
+        for (int i = 0; i < 1500; ++i) {
+            if (i % 10 == 0) {
+                c.step(0.01);
+                ASSERT_FALSE(testing::Test::HasFatalFailure());
+            }
+            PliHapticSample in{};
+            in.position[1] = -0.0025 * std::min(1.0, i / 500.0);
+            in.orientation[3] = 1.0;
+            in.connected = true;
+            pli_servo_tick(c.servo, &in, 1e-3, f);
+        }
+        const double arm = 0.04, force = c.tool.force[1];
+        double torque[3];
+        EXPECT_GT(force, 0.1);
+        EXPECT_NEAR(c.tool.torque[2], arm * force, 0.02 * arm * force); // the post is 4 mm to each side of its middle
+        EXPECT_NEAR(c.tool.torque[1], -arm * c.tool.force[2], 0.02 * arm * force); // it gives way sideways, too
+        pli_servo_torque(c.servo, torque);
+        EXPECT_NEAR(f[1], force, 0.03 * force);
+        EXPECT_NEAR(torque[2], arm * force, 0.05 * arm * force);
+        EXPECT_NEAR(torque[1], -arm * f[2], 0.05 * arm * force);
+    }
+}

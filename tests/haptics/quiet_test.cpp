@@ -92,7 +92,7 @@ struct Rig {
             PliHapticSample sample;
             double force[3];
             if (i % 20 == 0) {
-                m.plane[0] = { { 0.0, 1.0, 0.0 }, 1e-5 * (i % 700), 1e-3, true };
+                m.plane[0] = { { 0.0, 1.0, 0.0 }, 1e-5 * (i % 700), 1e-3, true, {} };
                 m.revision = (uint64_t)i / 200;
                 pli_servo_publish(servo, &m);
             }

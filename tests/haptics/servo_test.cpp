@@ -60,7 +60,7 @@ PliHapticModel floor_model(double offset, double compliance, double period = 0.0
 {
     PliHapticModel m{};
     m.period = period;
-    m.plane[0] = { { 0.0, 1.0, 0.0 }, offset, compliance, true };
+    m.plane[0] = { { 0.0, 1.0, 0.0 }, offset, compliance, true, {} };
     return m;
 }
 
@@ -141,7 +141,7 @@ TEST(Servo, ProxyNeverPenetrates)
         for (int i = 0; i < planes; ++i) {
             double n[3] = { unit(), 1.2 + unit(), unit() };
             v3_scale(n, 1.0 / v3_norm(n));
-            m.plane[i] = { { n[0], n[1], n[2] }, 0.01 * unit(), 0.0, true };
+            m.plane[i] = { { n[0], n[1], n[2] }, 0.01 * unit(), 0.0, true, {} };
         }
         PliHapticSample hand = at(0.0, 1.0, 0.0);
         double f[3];
@@ -173,7 +173,7 @@ TEST(Servo, ForceNeverJumpsWhenModelsDo)
                 if (i % 17 == 0) {
                     PliHapticModel m = floor_model(0.01 * unit(), 0.01 * pli_random_unit(&seed), 0.017);
                     for (int c = 0; c < 3; ++c) m.plane[0].normal[c] += 0.5 * unit();
-                    m.plane[1] = { { 1.0, 0.0, 0.0 }, -0.005, 0.002, i % 3 == 0 };
+                    m.plane[1] = { { 1.0, 0.0, 0.0 }, -0.005, 0.002, i % 3 == 0, {} };
                     m.revision = i % 5 == 0 ? ++revision : revision;
                     pli_servo_publish(s.get(), &m);
                 }
@@ -475,4 +475,87 @@ TEST(Servo, SameTicksSameBits)
     const Felt a = feel(300.0, 50.0, 150.0, true), b = feel(300.0, 50.0, 150.0, true);
     EXPECT_EQ(a.force, b.force);
     EXPECT_EQ(a.energy, b.energy);
+}
+
+// A hand that presses a floor slides into a wall, back, and in again; the simulation publishes a plane when the tool is near it. The
+// proxy is in front of both planes, and no step is felt, rigid or soft, wherever the wall leans.
+TEST(Servo, SlidingIntoACornerIsSmooth)
+{
+    for (const double lean : { 0.0, 0.5, -0.5 })
+        for (const double compliance : { 0.0, 2e-3 }) {
+            SCOPED_TRACE(lean + compliance);
+            PliServoDef d = pli_servo_default();
+            d.stiffness = 500.0;
+            d.continuous_force = d.peak_force;
+            const Servo s = make(d);
+            const double wall[3] = { -std::cos(lean), std::sin(lean), 0.0 };
+            double last[3] = { 0.0 }, from[3] = { -0.03, 0.01, 0.0 }, worst = 0.0, both = 0.0;
+            for (int i = 0; i < 12000; ++i) {
+                const double t = 1e-3 * i, in = std::min(1.0, t / 0.5), swing = std::fabs(std::remainder(t, 4.0)) / 2.0;
+                const double x[3] = { -0.03 + 0.035 * swing, 0.01 - 0.013 * in, 0.0 };
+                const PliHapticSample hand = at(x[0], x[1], x[2]);
+                double f[3], way[3];
+                const PliServoOutput before = look(s.get());
+                if (i % 20 == 0) { // 50 Hz: it knows where the proxy was
+                    PliHapticModel m{};
+                    m.period = 0.02;
+                    m.plane[0] = { { 0.0, 1.0, 0.0 }, 0.0, compliance, true, {} };
+                    const bool near = i > 0 && v3_dot(wall, before.proxy) < 0.01;
+                    m.plane[1] = { { wall[0], wall[1], wall[2] }, 0.0, compliance, near, {} };
+                    pli_servo_publish(s.get(), &m);
+                }
+                pli_servo_tick(s.get(), &hand, T, f);
+                v3_sub(way, x, from);
+                v3_copy(from, x);
+                if (i) worst = std::max(worst, excess(f, last, way, d.stiffness));
+                v3_copy(last, f);
+                const PliServoOutput o = look(s.get());
+                if (compliance == 0.0) {
+                    EXPECT_GT(o.proxy[1], -1e-9) << i;
+                    EXPECT_GT(v3_dot(wall, o.proxy), -1e-9) << i;
+                }
+                if (f[1] > 0.3 && f[0] < -0.3) both = std::max(both, v3_norm(f));
+            }
+            EXPECT_LE(worst, 0.02);
+            EXPECT_GT(both, 0.5); // there was a corner
+        }
+}
+
+// A rod that is pressed off its middle: torque = arm x force, through ramp and limits; two planes at its ends balance.
+TEST(Servo, TorqueIsArmTimesForce)
+{
+    PliServoDef d = bare(300.0);
+    const Servo s = make(d);
+    PliHapticModel m = floor_model(0.0, 1e-3);
+    m.plane[0].arm[0] = 0.04, m.plane[0].arm[1] = -0.01, m.plane[0].arm[2] = 0.02;
+    const PliHapticSample hand = at(0.0, -0.004, 0.0);
+    double f[3], torque[3], expected[3];
+    const auto settle = [&] {
+        for (int i = 0; i < 200; ++i) {
+            if (i % 20 == 0) pli_servo_publish(s.get(), &m);
+            pli_servo_tick(s.get(), &hand, T, f);
+        }
+        pli_servo_torque(s.get(), torque);
+    };
+    settle();
+    v3_cross(expected, m.plane[0].arm, f);
+    EXPECT_NEAR(f[1], 0.004 / (1.0 / 300.0 + 1e-3), 1e-9);
+    EXPECT_GT(v3_norm(expected), 0.02);
+    EXPECT_LT(v3_distance(torque, expected), 1e-12);
+    EXPECT_LT(v3_distance(look(s.get()).torque, expected), 1e-12);
+    m.plane[1] = m.plane[0]; // the other end, as far
+    for (double &c : m.plane[1].arm) c = -c;
+    m.plane[1].arm[1] = m.plane[0].arm[1];
+    settle();
+    EXPECT_GT(f[1], 0.9);
+    EXPECT_LT(v3_norm(torque), 1e-9);
+    d.peak_torque = 0.01;
+    const Servo weak = make(d);
+    m.plane[1].present = false;
+    for (int i = 0; i < 300; ++i) {
+        if (i % 20 == 0) pli_servo_publish(weak.get(), &m);
+        pli_servo_tick(weak.get(), &hand, T, f);
+    }
+    pli_servo_torque(weak.get(), torque);
+    EXPECT_NEAR(v3_norm(torque), 0.01, 1e-12);
 }

@@ -137,9 +137,11 @@ static void run_offline(Session *s)
         }
         PliHapticSample sample;
         PliServoOutput out;
-        double force[3];
+        double force[3], torque[3];
         pli_device_read(s->hold.device, period, &sample);
         pli_servo_tick(s->hold.servo, &sample, period, force);
+        pli_servo_torque(s->hold.servo, torque);
+        pli_device_turn(s->hold.device, torque);
         pli_device_write(s->hold.device, force);
         (void)pli_servo_look(s->hold.servo, &out); // this thread is the simulation, too
         keep_tick(s, &out, period);

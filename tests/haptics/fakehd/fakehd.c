@@ -23,7 +23,7 @@ static struct {
     int errors;
     int in_frame, frames_in_tick, in_tick;
     int force_set;
-    double force[3];
+    double force[3], torque[3];
     Callback callback;
     void *user;
     int inits;
@@ -32,6 +32,25 @@ static struct {
     volatile int stop;
     unsigned long rate;
 } my;
+
+static pthread_mutex_t mutex; ///< recursive: callbacks call back
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void make_mutex(void)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&mutex, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+OUT void fakehd_lock(int on)
+{
+    pthread_once(&once, make_mutex);
+    if (on)
+        pthread_mutex_lock(&mutex);
+    else
+        pthread_mutex_unlock(&mutex);
+}
 
 OUT FakeHd *fakehd(void) { return &fake; }
 OUT void fakehd_reset(void)
@@ -54,7 +73,9 @@ static void violate(const char *what)
 OUT HDErrorInfo hdGetError(void)
 {
     HDErrorInfo e = { 0, 0, 0 };
+    fakehd_lock(1);
     if (my.errors > 0) e.errorCode = my.stack[--my.errors];
+    fakehd_lock(0);
     return e;
 }
 OUT const char *hdGetErrorString(unsigned code)
@@ -65,15 +86,19 @@ OUT const char *hdGetErrorString(unsigned code)
 
 OUT unsigned hdInitDevice(const char *name)
 {
+    unsigned device = 7;
     (void)name;
+    fakehd_lock(1);
     if (fake.running) violate("hdInitDevice while the scheduler runs");
     if (fake.init_error && (fake.init_errors == 0 || my.inits < fake.init_errors)) {
         my.inits++;
         raise_error(fake.init_error);
-        return 0xffffffffu;
+        device = 0xffffffffu;
+    } else {
+        fake.devices++, fake.inits++;
     }
-    fake.devices++;
-    return 7;
+    fakehd_lock(0);
+    return device;
 }
 OUT void hdDisableDevice(unsigned device)
 {
@@ -95,6 +120,7 @@ OUT void hdBeginFrame(unsigned device)
     my.in_frame = 1;
     my.force_set = 0;
     memset(my.force, 0, sizeof my.force);
+    memset(my.torque, 0, sizeof my.torque);
 }
 OUT void hdEndFrame(unsigned device)
 {
@@ -103,6 +129,7 @@ OUT void hdEndFrame(unsigned device)
     my.in_frame = 0;
     if (!my.force_set) violate("a frame in which no force was set");
     if (fake.forces < FAKEHD_FORCES) memcpy(fake.force[fake.forces++], my.force, sizeof my.force);
+    memcpy(fake.torque, my.torque, sizeof my.torque);
     if (fake.tick_error && fake.ticks >= fake.tick_error_at && fake.ticks <= fake.tick_error_at + fake.tick_error_count)
         raise_error(fake.tick_error);
 }
@@ -119,6 +146,8 @@ OUT void hdGetIntegerv(unsigned what, int *value)
         *value = fake.buttons;
     } else if (what == 0x2555) {
         *value = 4;
+    } else if (what == 0x2554) {
+        *value = fake.output_dof ? fake.output_dof : 3;
     } else {
         raise_error(0x103);
     }
@@ -147,6 +176,12 @@ OUT void hdGetDoublev(unsigned what, double *value)
 OUT const char *hdGetString(unsigned what) { return what == 0x2501 ? "Fake Touch" : NULL; }
 OUT void hdSetDoublev(unsigned what, const double *value)
 {
+    if (what == 0x2701) {
+        if (fake.output_dof < 6) raise_error(0x102);
+        if (!my.in_frame) violate("torque set outside a frame");
+        memcpy(my.torque, value, sizeof my.torque);
+        return;
+    }
     if (what != 0x2700) {
         raise_error(0x103);
         return;
@@ -165,12 +200,14 @@ OUT void hdUpdateCalibration(unsigned style)
 
 OUT void fakehd_tick(void)
 {
+    fakehd_lock(1);
     my.in_tick = 1;
     my.frames_in_tick = 0;
     if (fake.running && my.callback && my.callback(my.user) == 0) my.callback = NULL;
     if (my.in_frame) violate("a tick that left its frame open"), my.in_frame = 0;
     my.in_tick = 0;
     fake.ticks++;
+    fakehd_lock(0);
 }
 
 static void *run(void *arg)
@@ -196,18 +233,22 @@ OUT void hdSetSchedulerRate(unsigned long hz)
 OUT unsigned long hdScheduleAsynchronous(Callback callback, void *user, unsigned short priority)
 {
     (void)priority;
+    fakehd_lock(1);
     if (fake.devices == 0) violate("a callback scheduled without a device");
     my.callback = callback;
     my.user = user;
     fake.scheduled++;
+    fakehd_lock(0);
     return 11;
 }
 OUT void hdStartScheduler(void)
 {
+    fakehd_lock(1);
     if (fake.running) violate("hdStartScheduler twice");
     raise_error(fake.start_error);
+    fake.running = !fake.start_error;
+    fakehd_lock(0);
     if (fake.start_error) return;
-    fake.running = 1;
     my.stop = 0;
     if (fake.threaded) my.thread_runs = pthread_create(&my.thread, NULL, run, NULL) == 0;
 }
@@ -218,14 +259,18 @@ OUT void hdStopScheduler(void)
         pthread_join(my.thread, NULL);
         my.thread_runs = 0;
     }
+    fakehd_lock(1);
     fake.running = 0;
+    fakehd_lock(0);
 }
 #ifndef FAKEHD_WITHOUT_UNSCHEDULE
 OUT void hdUnschedule(unsigned long handle)
 {
+    fakehd_lock(1);
     if (handle != 11) violate("hdUnschedule of an unknown callback");
     if (fake.running) violate("hdUnschedule before hdStopScheduler");
     fake.scheduled--;
     my.callback = NULL;
+    fakehd_lock(0);
 }
 #endif

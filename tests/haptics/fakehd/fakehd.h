@@ -21,6 +21,7 @@ typedef struct FakeHd {
     int threaded;                                               ///< 1: ticks by itself at 1 kHz; 0: fakehd_tick
     double position[3];                                         ///< mm
     int buttons;
+    int output_dof; ///< 6: takes torques; 0: 3
     // read by tests
     long ticks;
     int devices;                    ///< initialised and not disabled
@@ -29,11 +30,14 @@ typedef struct FakeHd {
     char violation[128];            ///< ... the first
     long forces;                    ///< committed
     double force[FAKEHD_FORCES][3]; ///< N, as committed at hdEndFrame
+    double torque[3];               ///< mN m, the last that was committed
+    int inits;                      ///< devices that were ever opened
 } FakeHd;
 
 FakeHd *fakehd(void);
 void fakehd_reset(void);
 void fakehd_tick(void);
+void fakehd_lock(int on); ///< around what a test changes while threads run
 
 #ifdef __cplusplus
 }
