@@ -53,7 +53,7 @@ def levels_of(said):
 class Table:
     """Rows as they come, and everything that is wrong."""
 
-    heading = ["surface", "triangles", "nodes of levels", "load", "scheme", "error %", "force %", "warned", "tuned: unseen %", "says", "new s", "load s"]
+    heading = ["surface", "triangles", "nodes of levels", "load", "scheme", "error %", "force %", "warned", "tuned: unseen %", "force %", "says", "new s", "load s"]
 
     def __init__(self, path):
         self.file = open(path, "w", newline="", encoding="utf-8")
@@ -74,7 +74,7 @@ class Table:
 
 
 def tune(pliant, scene, wanted, limit, table, where):
-    """{body: (error on the unseen load or None, what is said of it)}"""
+    """{body: (error and tool force on the unseen load or None, what is said of it)}"""
     result = scene.with_name(scene.stem + "_tuned.json")
     code, _, said, seconds = run([pliant, "tune", str(scene), "--error", wanted, "--json", str(result), "--quiet"], limit)
     if code not in (0, 1) or not result.exists():
@@ -82,7 +82,7 @@ def tune(pliant, scene, wanted, limit, table, where):
         return {}
     tuned = {}
     for body in json.loads(result.read_text(encoding="utf-8"))["bodies"]:
-        tuned[body["name"]] = (body["unseen"]["error"], "holds" if body["holds"] else body["verdict"])
+        tuned[body["name"]] = (body["unseen"]["error"], body["unseen"]["force"], "holds" if body["holds"] else body["verdict"])
         if body["holds"] != (body["verdict"] is None):
             table.fault(f"{where}: {body['name']}: {'holds, but ' + body['verdict'] if body['holds'] else 'does not hold, and nothing says so'}")
     return tuned
@@ -109,7 +109,7 @@ def try_surface(args, surface, table):
     command = [args.pliant, "new", str(surface), "--out", str(folder)] + [word for load in loads for word in ("--" + load, "top")] + args.new
     code, said, error, new_seconds = run(command, args.limit)
     if code != 0:
-        (table.row if code in (2, 4) and error.strip() else lambda *_: None)(surface.name, triangles_of(said), "-", "-", "refused: " + error.strip()[:160], *["-"] * 7)
+        (table.row if code in (2, 4) and error.strip() else lambda *_: None)(surface.name, triangles_of(said), "-", "-", "refused: " + error.strip()[:160], *["-"] * 8)
         if code not in (2, 4) or len(error.strip().splitlines()) != 1 or folder.exists():
             table.fault(f"{surface.name}: new ended with {code} after {new_seconds:.0f} s: {error.strip()[:200]}")
         return
@@ -128,9 +128,9 @@ def try_surface(args, surface, table):
             if body["scheme"] == reference:
                 continue
             warned = judge(table, where, body, table_text, page)
-            unseen, verdict = tuned.get(body["name"], (None, "-"))
+            unseen, force, verdict = tuned.get(body["name"], (None, None, "-"))
             table.row(surface.stem, triangles_of(said), levels_of(said), load, body["scheme"], percent(body["error_rms"]), percent(body["force_error"]),
-                      warned, percent(unseen), verdict, f"{new_seconds:.0f}", f"{seconds:.0f}")
+                      warned, percent(unseen), percent(force), verdict, f"{new_seconds:.0f}", f"{seconds:.0f}")
 
 
 def main():

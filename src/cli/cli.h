@@ -45,5 +45,7 @@ int pli_cli_find_scene(const char *command, const char *path);
 const char *pli_cli_scene_hint(const char *path);
 /// Same for an error of the library, with the exit code of its status.
 int pli_cli_report(const char *command, const PliError *err);
+/// The default host for commands that make the same bodies again and again: what was said once is not said again.
+PliHost pli_cli_terse_host(void);
 
 #endif

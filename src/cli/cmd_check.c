@@ -26,7 +26,7 @@ static const char *verdict(int code, const PliScene *scene)
 
 static int check_one(const char *path, const PliSceneDef *def, bool quiet, PliJson *json, Tally *tally)
 {
-    PliHost host = pli_host_default();
+    PliHost host = pli_cli_terse_host();
     PliStatus status;
     PliScene *scene = pli_scene_load(&host, path, def, &status);
     int code = scene ? pli_scene_exit_code(&scene->report, status) : PLI_EXIT_MEMORY;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/scene_options.h"
@@ -120,6 +121,8 @@ static void add_row(PliTable *t, const PliOutcome *o)
 static bool warn_of_errors(const PliComparison *c)
 {
     bool marked = false;
+    if (pli_comparison_is_idle(c))
+        puts("warning: nothing moves the reference under this load, so that errors mean nothing");
     for (int k = 0; k < c->count; ++k) {
         const PliOutcome *o = &c->outcome[k];
         char text[300];
@@ -134,6 +137,7 @@ static bool warn_of_errors(const PliComparison *c)
 static void say_one_level(const PliOutcome *o)
 {
     if (o->form[0]) printf("%s, at the end, %s\n", o->name, o->form);
+    if (o->steps_text[0]) printf("%s %s\n", o->name, o->steps_text);
     PliIndex of_level[8] = { 0 }, alone = 0;
     for (PliIndex step = 0; step < o->steps; ++step) {
         const double *count = o->per_level + 8 * (size_t)step;
@@ -240,6 +244,7 @@ static void json_body(PliJson *j, const Result *r, const PliOutcome *o)
     pli_json_string(j, "parameters", o->parameters[0] ? o->parameters : NULL);
     pli_json_string(j, "reason", o->reason[0] ? o->reason : NULL);
     pli_json_string(j, "form", o->form[0] ? o->form : NULL);
+    pli_json_string(j, "steps_taken", o->steps_text[0] ? o->steps_text : NULL);
     char doubt[300];
     pli_doubt_sentence(r->comparison, o, doubt, sizeof doubt);
     pli_json_string(j, "warning", doubt[0] ? doubt : NULL);
@@ -463,6 +468,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
     int done = 0, code = PLI_EXIT_OK;
     for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) code = pli_cli_find_scene("compare", o->scene[k]);
     if (code != PLI_EXIT_OK) return code;
+    const bool fresh = access(o->out, F_OK) != 0;
     if (probe_folder(o->out, &err) != PLI_OK) return pli_cli_report("compare", &err);
     pli_interrupt_listen();
     for (int k = 0; k < o->scenes.count && code == PLI_EXIT_OK; ++k) {
@@ -480,6 +486,7 @@ static int compare_all(const Options *o, const PliHost *host, const char *comman
         if (!print_result(&result[k])) code = PLI_EXIT_MEMORY;
         fflush(stdout);
     }
+    if (done == 0 && fresh) rmdir(o->out); // it was made to see whether it can be
     // what was measured before something went wrong is still written
     if (done > 0 && write_files(o, result, done, command, &err) != PLI_OK)
         code = pli_cli_report("compare", &err);
@@ -541,7 +548,7 @@ int pli_cmd_compare(int argc, char **argv)
     PliText command = { 0 };
     quote_command(&command, argc, argv);
     code = pli_scene_options_apply(so, &line);
-    PliHost host = pli_host_default();
+    PliHost host = pli_cli_terse_host();
     PliPool *pool = code == PLI_EXIT_OK && o.threads > 1 ? pli_pool_create(o.threads) : NULL;
     if (pool) pli_pool_lend(pool, &host);
     if (code == PLI_EXIT_OK && o.threads > 1 && !pool)

@@ -81,7 +81,7 @@ static PliStatus read_text(const char *path, PliText *text, PliError *err)
 /// What was found, in a copy of the scene beside it; what is in an included file is said instead.
 static PliStatus write_scene(const Options *o, const Bodies *b, const char *path, PliError *err)
 {
-    const PliHost host = pli_host_default();
+    const PliHost host = pli_cli_terse_host();
     PliContest *contest = pli_contest_load(&host, o->scene[0], &o->scene_options.def, err);
     PliText text = { 0 };
     if (!contest) return err->status;
@@ -150,7 +150,7 @@ static bool print_table(const Bodies *b)
                      u->knob[k].value);
             strncat(text, one, sizeof text - strlen(text) - 1);
         }
-        pli_table_cell(&t, "%s", text);
+        pli_table_cell(&t, u->like[0] ? "%s, as %s" : "%s", text, u->like);
     }
     const bool good = pli_table_print(&t, stdout);
     pli_table_end(&t);
@@ -221,6 +221,11 @@ static PliStatus write_json(const Options *o, const Bodies *b, const char *scene
     pli_json_string(&j, "scene", scene);
     pli_json_number(&j, "wanted_error", o->wanted_error > 0.0 ? o->wanted_error : NAN);
     pli_json_number(&j, "wanted_ms", o->wanted_ms > 0.0 ? o->wanted_ms : NAN);
+    for (int i = 0; i < b->count; ++i)
+        if (b->done[i]) {
+            pli_json_integer(&j, "unseen_seed", (long long)b->tuned[i].unseen_seed);
+            break;
+        }
     pli_json_begin_array(&j, "bodies");
     for (int i = 0; i < b->count; ++i) {
         const PliTuned *u = &b->tuned[i];
@@ -235,6 +240,7 @@ static PliStatus write_json(const Options *o, const Bodies *b, const char *scene
         pli_json_bool(&j, "holds", b->done[i] && u->holds);
         pli_json_string(&j, "verdict", text[0] ? text : NULL);
         pli_json_integer(&j, "tried", u->tried);
+        pli_json_string(&j, "like", u->like[0] ? u->like : NULL);
         pli_json_begin_object(&j, "parameters");
         for (int k = 0; k < u->knob_count; ++k) pli_json_number(&j, u->knob[k].name, u->knob[k].value);
         pli_json_end(&j);
@@ -248,8 +254,9 @@ static PliStatus write_json(const Options *o, const Bodies *b, const char *scene
 static void show_progress(int done, int most, const char *body)
 {
     char text[120];
-    snprintf(text, sizeof text, "tries of %.80s", body);
-    pli_progress_steps(done, most, text);
+    snprintf(text, sizeof text, "tries at most, %.80s",
+             body); // how many it takes is not known: no time that is left is said
+    pli_progress(done, most, text);
 }
 
 /// The bodies that are tuned: those asked for, or all of another scheme than the reference's.
@@ -282,12 +289,13 @@ static int tune_all(const Options *o)
 {
     static Bodies b;
     char cache[1024], path[1100];
-    const PliHost host = pli_host_default();
+    const PliHost host = pli_cli_terse_host();
     PliError err = { PLI_OK, "" };
     PliTuneDef def = pli_tune_default();
     def.scene = o->scene[0], def.error = o->wanted_error, def.budget = o->wanted_ms, def.loads = o->loads;
     def.steps = o->steps, def.most = o->tries, def.unseen_seed = (uint64_t)o->seed, def.unseen_scene = o->check;
     def.stopped = pli_interrupted;
+    def.others = b.tuned, def.other_count = 0;
     if (pli_cache_folder(cache, sizeof cache)) def.cache = cache;
     if (!o->quiet) def.progress = show_progress;
     if (find_bodies(o, &host, &b, &err) != PLI_OK) return pli_cli_report("tune", &err);
@@ -299,7 +307,7 @@ static int tune_all(const Options *o)
         // what a body leaves of its share is for those behind it
         const double left = 60e3 * o->minutes - (pli_wall_ms() - begun);
         def.seconds = fmax(1e-3 * left / (b.count - i), 1e-3);
-        def.body = b.name[i];
+        def.body = b.name[i], def.other_count = i;
         b.done[i] = pli_tune(&host, &o->scene_options.def, &def, &b.tuned[i], &err) == PLI_OK;
         done += b.done[i];
         if (!o->quiet) pli_progress(0, 0, NULL);
@@ -313,6 +321,12 @@ static int tune_all(const Options *o)
     }
     if (!print_table(&b)) return PLI_EXIT_MEMORY;
     const int short_of = print_verdicts(o, &b);
+    for (int i = 0; i < b.count; ++i)
+        if (b.done[i] && !o->check && b.tuned[i].unseen_seed != (uint64_t)o->seed) {
+            printf("The unseen load is that of seed %llu: earlier ones do not move the body\n",
+                   (unsigned long long)b.tuned[i].unseen_seed);
+            break;
+        }
     if (o->out)
         snprintf(path, sizeof path, "%s", o->out);
     else

@@ -107,6 +107,20 @@ TEST(Compare, AFinerSteppedBodyIsCloserThanACoarserOne)
         EXPECT_EQ(again->outcome[k].error_hausdorff, c->outcome[k].error_hausdorff);
         EXPECT_EQ(again->outcome[k].energy_drift, c->outcome[k].energy_drift);
     }
+    // a brief answer has the same errors from one run of each
+    PliEntrant entrants[] = { reference.entrant(), middle.entrant(), coarse.entrant() };
+    PliCompareDef def = pli_compare_default();
+    def.entrants = entrants, def.count = 3, def.steps = 40, def.brief = true;
+    Comparison brief(pli_compare(&def, nullptr));
+    ASSERT_TRUE(brief);
+    for (int k = 0; k < 3; ++k) {
+        EXPECT_EQ(brief->outcome[k].hash, c->outcome[k].hash);
+        EXPECT_EQ(brief->outcome[k].error_rms, c->outcome[k].error_rms);
+        EXPECT_TRUE(brief->outcome[k].timed_with_evidence);
+        EXPECT_EQ(brief->outcome[k].timed_runs, 1);
+        EXPECT_GT(brief->outcome[k].step_ms.median, 0.0);
+        EXPECT_EQ(brief->outcome[k].shot_count, 0);
+    }
 }
 
 TEST(Compare, AFreeSpinningBodyKeepsMomentumAndEnergy)

@@ -131,6 +131,15 @@ TEST(Report, WarnsOfBodiesThatAreTooFarOff)
         EXPECT_EQ(count_of(t.str(), "Warning: "), size_t(one.marks > 0));
     }
     char text[300];
+    // when the uniform bodies are far off as well, the load is to be doubted, and the sentence says so
+    PliOutcome *uniform = &c->outcome[2];
+    snprintf(uniform->scheme, sizeof uniform->scheme, "%s", c->outcome[c->reference].scheme);
+    o->error_rms = 0.25, o->force_error = 0.0;
+    for (const double far : { 0.0, 0.099, 0.19 }) {
+        uniform->error_rms = far;
+        pli_doubt_sentence(c, o, text, sizeof text);
+        EXPECT_EQ(strstr(text, "the closest uniform body is off by 19 %") != nullptr, far > 0.1) << text;
+    }
     o->error_rms = 0.5;
     snprintf(o->scheme, sizeof o->scheme, "%s", c->outcome[c->reference].scheme);
     pli_doubt_sentence(c, o, text, sizeof text);

@@ -44,6 +44,26 @@ def main():
         found = re.search(r"threshold='([^']*)'", tuned.read_text()).group(1)
         assert re.sub(r"threshold='[^']*'", "threshold='2'", tuned.read_text()) == text, "something else was changed"
         assert float(found) < 2 and f"threshold={float(found):.3g}" in done.stdout, done.stdout
+        # two bodies that do the same: the second asks the first, and needs two tries
+        twins = text.replace('<Node name="Springs">', re.search(r'<Node name="Lod">.*?</Node>', text, re.S).group(0).replace('"Lod"', '"Twin"') + '\n<Node name="Springs">')
+        (folder / "twins.scn").write_text(twins)
+        done = call("tune", "twins.scn", "--schemes", "Lod,Twin", "--error", f"{100 * goal:.6f}%", "--tries", "12", "-q", "--json", "t.json")
+        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+        first, second = json.loads((folder / "t.json").read_text())["bodies"]
+        assert second["like"] == "Lod" and second["tried"] == 2 < first["tried"] and first["like"] is None, (first, second)
+        assert all(first[k] == second[k] for k in ("parameters", "holds")) and first["unseen"]["error"] == second["unseen"]["error"], (first, second)
+        # a load that misses the body is none: the next one that moves it is taken, and said; where there is none, that is said
+        near = text.replace("0 -0.3 0", "0 -0.0122 0")
+        (folder / "near.scn").write_text(near)
+        done = call("tune", "near.scn", "--schemes", "Lod", "--error", "50%", "--tries", "1", "--loads", "1", "-q", "--json", "t.json")
+        assert done.returncode in (0, 1), (done.stdout, done.stderr)
+        seed = json.loads((folder / "t.json").read_text())["unseen_seed"]
+        assert seed > 99 and f"The unseen load is that of seed {seed}" in done.stdout, done.stdout
+        missed = call("compare", "near.scn", "--schemes", "Lod", "--seed", "99", "--repeat", "1", "--out", str(folder / "out"))
+        assert "nothing moves the reference" in missed.stdout, (missed.stdout, missed.stderr)
+        (folder / "far.scn").write_text(text.replace("0 -0.3 0", "0 0.3 0"))
+        done = call("tune", "far.scn", "--schemes", "Lod", "--error", "50%", "--tries", "1", "-q", "--out", "far_tuned.scn")
+        assert done.returncode == 2 and "nothing moves the reference" in done.stderr and not (folder / "far_tuned.scn").exists(), (done.returncode, done.stderr)
         # what cannot be reached is said, and is no success
         done = call("tune", "s.scn", "--schemes", "Springs", "--error", "0.0001%", "--tries", "3", "-q", "--out", "t.scn", "--json", "t.json")
         assert done.returncode == 1 and "Springs cannot reach 0.0001 %" in done.stdout, (done.stdout, done.stderr)

@@ -32,7 +32,7 @@ class Grids(Shape):
     def __init__(self, skin, size, reference, levels, family, **layout):
         super().__init__(skin, **layout)
         self.size, self.reference, self.levels, self.family = size, reference, levels, family
-        self.implicit = range(1, 4)  # larger ones factorise for minutes
+        self.implicit = range(2, len(family))
 
     @staticmethod
     def name(cells):
@@ -71,7 +71,7 @@ class Files(Shape):
     def __init__(self, skin, levels, family, **layout):
         super().__init__(skin, **layout)
         self.levels, self.family, self.reference = levels, family, levels[-1]
-        self.implicit = range(2)
+        self.implicit = range(1, len(family))
 
     @staticmethod
     def meshes():
@@ -244,7 +244,7 @@ NEOHOOKEAN = 'law="neohookean" '
 LAWS = {"OctreeModel": "", "WaveletModel": "", "SpringsModel": ""}
 # the same in every scene; nobody looks at passive nodes in a comparison
 ACCURACY = 'accuracy="2"'
-TETLOD = f'{ACCURACY} multirate="1" spread="0"'
+TETLOD = f'{ACCURACY} integrator="auto" multirate="1" spread="0"'
 MODELS = {"TetLod": "TetLodModel", "Frames": "FramesModel", "Wavelet": "WaveletModel", "Octree": "OctreeModel", "Springs": "SpringsModel"}
 
 
@@ -266,7 +266,7 @@ def body(name, scene, shape, component, source, extra, places=False):
 
 
 def uniform(name, scene, shape, size, implicit=False):
-    extra = 'integrator="implicit" linearSolver="ldl"' if implicit else 'multirate="1"'
+    extra = 'integrator="implicit" linearSolver="auto" order="2" tolerance="1e-5"' if implicit else 'multirate="1"'
     return body(name, scene, shape, "FemModel", shape.one(size), extra)
 
 

@@ -1,5 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Each body runs once to be looked at (evidence) and some more times to be timed with nothing but a clock around its step.
+// Each body runs once to be looked at (evidence) and some more times to be timed with nothing but a clock around its step; where a brief
+// answer is asked for, only once.
 #include "host/compare/compare.h"
 
 #include <math.h>
@@ -48,13 +49,20 @@ typedef struct Field {
     int runs_done;
 } Field;
 
+/// Timed runs of each body, if there is patience for them.
+static int wanted_clocks(const PliCompareDef *def)
+{
+    if (def->brief) return 0;
+    return def->repeat ? def->repeat : DEFAULT_REPEAT;
+}
+
 static void report_progress(const Field *f, const PliEntrant *e, PliIndex step, const char *what)
 {
     if (!f->def->progress) return;
     char text[160];
     snprintf(text, sizeof text, "%s, %s", e->name, what);
     // runs that are skipped for lack of patience make the bar jump, which is better than one that crawls
-    const double runs = (double)f->def->count * (1 + (f->def->repeat ? f->def->repeat : DEFAULT_REPEAT));
+    const double runs = (double)f->def->count * (1 + wanted_clocks(f->def));
     f->def->progress((f->runs_done + (double)step / f->def->steps) / runs, text, f->def->progress_user);
 }
 
@@ -152,7 +160,7 @@ static bool take_surface(Field *f, const PliRun *run)
 static bool choose_instants(Field *f, double dt)
 {
     const PliCompareDef *d = f->def;
-    f->shot_count = d->instants ? d->instant_count : DEFAULT_INSTANTS;
+    f->shot_count = d->brief ? 0 : d->instants ? d->instant_count : DEFAULT_INSTANTS;
     f->shot_step = calloc((size_t)f->shot_count + 1, sizeof *f->shot_step);
     if (!f->shot_step) return false;
     for (int k = 0; k < f->shot_count; ++k) {
@@ -258,7 +266,7 @@ static bool take_sample(Field *f, PliOutcome *o, const PliRun *run, PliBalance *
     const PliGap gap = pli_gap(f->points, reference, f->area, c->point_count);
     o->rms[s] = gap.rms;
     o->max[s] = gap.max;
-    o->hausdorff[s] = pli_hausdorff(f->tree, f->points, reference);
+    if (!f->def->brief) o->hausdorff[s] = pli_hausdorff(f->tree, f->points, reference);
     for (PliIndex i = 0; i < c->point_count; ++i) {
         f->weight[i] = 0.0;
         for (int t = 0; t < f->tool_count && t < 8; ++t) {
@@ -372,8 +380,8 @@ static bool run_clocks(Field *f, const PliEntrant *e, PliOutcome *o, const doubl
 {
     const size_t steps = f->def->steps;
     const bool free_choice = f->def->repeat == 0;
-    int wanted = free_choice ? DEFAULT_REPEAT : f->def->repeat;
-    double *all = malloc(((size_t)wanted * steps + 1) * sizeof *all);
+    const int wanted = wanted_clocks(f->def);
+    double *all = malloc(((size_t)(wanted + 1) * steps + 1) * sizeof *all);
     if (!all) return false;
     Clock clock = { 0 };
     int done = 0;
@@ -444,7 +452,7 @@ static PliKey reference_key(const Field *f)
 {
     const PliCompareDef *d = f->def;
     PliKey key = d->reference_key;
-    const double number[] = { d->steps, d->repeat, d->patience, d->wall_clock };
+    const double number[] = { d->steps, d->repeat, d->patience, d->wall_clock, d->brief };
     pli_key_add(&key, number, sizeof number);
     pli_key_add(&key, d->instants, d->instants ? (size_t)d->instant_count * sizeof *d->instants : 0);
     pli_key_text(&key, d->entrants[d->reference].name);
@@ -479,7 +487,7 @@ static bool recall_reference(Field *f)
     const time_t then = (time_t)when;
     struct tm local;
     strftime(o->recorded, sizeof o->recorded, "%Y-%m-%d %H:%M", localtime_r(&then, &local));
-    f->runs_done += 1 + (f->def->repeat ? f->def->repeat : DEFAULT_REPEAT);
+    f->runs_done += 1 + wanted_clocks(f->def);
     report_progress(f, &f->def->entrants[f->def->reference], 0, "recorded before");
     return true;
 }
@@ -545,6 +553,7 @@ static PliStatus run_entrant(Field *f, int index)
     o->refined = stats.refined, o->coarsened = stats.coarsened, o->refused = stats.refused, o->forced = stats.forced;
     o->bytes = stats.bytes;
     pli_body_form_text(run.body, o->form, sizeof o->form);
+    pli_body_choice_text(run.body, o->steps_text, sizeof o->steps_text);
     o->fell_back = pli_body_stats(run.body).form == 1;
     o->pop_max = stats.largest_jump;
     o->hidden_max = stats.largest_hidden;

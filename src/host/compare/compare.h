@@ -50,6 +50,9 @@ typedef struct PliCompareDef {
     bool
         wall_clock; ///< time by the wall, for bodies that use several threads; else by the CPU time of the caller's thread,
                     ///< which does not count what else runs on the machine
+    bool
+        brief; ///< errors and times are all that is asked: every body runs once, timed as it is looked at, with no pictures and no
+    ///< Hausdorff distance (0); `repeat` is not looked at
     double patience;        ///< s that repeating one body may take when `repeat` is 0; default 10
     const double *instants; ///< s, when pictures are taken; NULL: four, evenly
     int instant_count;
@@ -88,9 +91,10 @@ typedef struct PliOutcome {
     char name[80], scheme[24], curve[80], parameters[160];
     PliVerdict verdict;
     char reason[400];
-    char form[200];    ///< which one a body with two is in at the end, see pli_body_form_text
-    bool fell_back;    ///< that is not its scheme's own
-    double stopped_at; ///< s, when it diverged
+    char steps_text[200]; ///< how its steps were taken, see pli_body_choice_text
+    char form[200];       ///< which one a body with two is in at the end, see pli_body_form_text
+    bool fell_back;       ///< that is not its scheme's own
+    double stopped_at;    ///< s, when it diverged
     bool is_reference;
     int level_count;
     PliIndex dofs_total;

@@ -180,7 +180,25 @@ PliStatus pli_figures(PliComparison *c, double largest)
 
 // ---- what is too far off -----------------------------------------------------------------------------------------------------
 
+bool pli_comparison_is_idle(const PliComparison *c)
+{
+    double size = 0.0;
+    for (size_t k = 0; k < 3 * (size_t)c->point_count; ++k) size = fmax(size, fabs(c->rest[k] - c->rest[k % 3]));
+    return !(c->largest_displacement > 1e-6 * size);
+}
+
 const double pli_doubtful_error = 0.1, pli_doubtful_force = 0.15;
+
+/// The closest uniform body beside the reference; infinite without one.
+static double closest_uniform(const PliComparison *c)
+{
+    double least = INFINITY;
+    for (int k = 0; k < c->count; ++k)
+        if (k != c->reference && c->outcome[k].verdict == PLI_FINISHED &&
+            strcmp(c->outcome[k].scheme, c->outcome[c->reference].scheme) == 0)
+            least = fmin(least, c->outcome[k].error_rms);
+    return least;
+}
 
 void pli_doubt_sentence(const PliComparison *c, const PliOutcome *o, char *text, size_t size)
 {
@@ -196,4 +214,11 @@ void pli_doubt_sentence(const PliComparison *c, const PliOutcome *o, char *text,
         snprintf(text, size, "%s is off by %.3g %% of the largest displacement", o->name, 100.0 * o->error_rms);
     else
         snprintf(text, size, "the tool force on %s is off by %.3g %%", o->name, 100.0 * o->force_error);
+    const double uniform = closest_uniform(c);
+    const size_t n = strlen(text);
+    if (error && isfinite(uniform) && uniform > pli_doubtful_error)
+        snprintf(text + n, size - n,
+                 "; the closest uniform body is off by %.3g %%: small differences decide this load, or the levels are "
+                 "coarse",
+                 100.0 * uniform);
 }

@@ -32,6 +32,9 @@ double pli_figure_displacement(const double *surface, PliIndex samples, const do
 /// Everything that needs all bodies: makes errors relative to `largest`, speed-ups, scales, and the front.
 PliStatus pli_figures(PliComparison *c, double largest);
 
+/// The reference moves by less than a millionth of its size: its tools miss it, nothing falls, and errors are those of rounding.
+bool pli_comparison_is_idle(const PliComparison *c);
+
 /// A body whose figures should not be believed: off by more than a tenth of the largest displacement, or by more than 15 % of the tools'
 /// forces.
 extern const double pli_doubtful_error, pli_doubtful_force;

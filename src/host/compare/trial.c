@@ -194,6 +194,7 @@ PliComparison *pli_trial_run(const PliHost *host, const PliSceneDef *def, const 
         PliCompareDef compare = pli_compare_default();
         compare.steps = (PliIndex)trial->steps;
         compare.repeat = trial->repeat;
+        compare.brief = trial->brief;
         compare.cache = trial->cache;
         compare.stopped = trial->stopped;
         comparison = pli_contest_compare(contest, &compare, err);

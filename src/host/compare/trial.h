@@ -31,6 +31,7 @@ typedef struct PliTrial {
     int set_count;
     uint64_t seed;
     int steps, repeat;     ///< 0: the scene's; 0: as `pliant compare` does
+    bool brief;            ///< one run, see PliCompareDef
     const char *cache;     ///< folder of recorded references, or NULL
     bool (*stopped)(void); ///< or NULL
 } PliTrial;

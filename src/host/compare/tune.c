@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "host/compare/figures.h"
 #include "host/graph/component.h"
 
-enum { REMEMBERED = 256 };
+enum { REMEMBERED = 256, MOST_IDLE = 12 };
 static const double first_step = 4.0, last_step = 1.3; // factors of a knob
+static const double near_enough = 1.35;                // between a value that is fine enough and one that is not
 
-PliTuneDef pli_tune_default(void) { return (PliTuneDef){ .margin = 0.8, .loads = 2, .unseen_seed = 99, .most = 24 }; }
+PliTuneDef pli_tune_default(void) { return (PliTuneDef){ .margin = 0.6, .loads = 2, .unseen_seed = 99, .most = 24 }; }
 
 typedef struct Search {
     const PliHost *host;
@@ -20,8 +22,7 @@ typedef struct Search {
     PliTuned *out;
     double seen[REMEMBERED][PLI_KNOBS]; ///< what was tried, and what came of it
     PliScore score[REMEMBERED];
-    double begun;  ///< ms, wall time
-    PliHost quiet; ///< what is said while a body is made is said in the first try, not in all
+    double begun; ///< ms, wall time
     PliError *err;
     PliStatus status;
 } Search;
@@ -91,41 +92,79 @@ static void add_load(PliScore *score, const PliOutcome *o)
     if (isfinite(o->force_error))
         score->force = isfinite(score->force) ? fmax(score->force, o->force_error) : o->force_error;
     score->ms += o->step_ms.median;
+    score->fell_back = score->fell_back && o->fell_back;
 }
 
-/// The loads of some seeds, one after the other; what diverges on one need not run on the others.
-static PliScore measure(Search *s, const char *scene, const double *value, uint64_t first, int loads)
+/// Where 1 is what is aimed at: of the error, or of the tools' forces, which are not to be doubtful.
+static double badness(const PliTuneDef *t, const PliScore *s, double margin)
+{
+    const double force = isfinite(s->force) ? s->force / (margin * pli_doubtful_force) : 0.0;
+    return t->error > 0.0 ? fmax(s->error / (margin * t->error), force) : s->error;
+}
+
+static bool within(const PliTuneDef *t, const PliScore *a, double margin)
+{
+    return a->ran && !a->part && (t->error > 0.0 ? badness(t, a, margin) <= 1.0 : a->ms <= t->budget);
+}
+
+/// What was asked for, whatever the forces are.
+static bool keeps(const PliTuneDef *t, const PliScore *a)
+{
+    return a->ran && !a->part && (t->error > 0.0 ? a->error <= t->error : a->ms <= t->budget);
+}
+
+/// Another load in place of one that does nothing: tools that are displaced and go less far may miss a thin body.
+static void next_seed(const Search *s, uint64_t *seed, int loads, int l)
+{
+    uint64_t largest = 0;
+    for (int k = 0; k < loads; ++k) largest = seed[k] > largest ? seed[k] : largest;
+    seed[l] = largest + 1;
+    if (seed != &s->out->unseen_seed && seed[l] == s->out->unseen_seed) seed[l]++;
+}
+
+/// The loads of some seeds, one after the other; what diverges on one need not run on the others, and what is worse than `enough` only
+/// where that is all that is to be known.
+static PliScore measure(Search *s, const char *scene, const double *value, uint64_t *seed, int loads, double enough)
 {
     char text[PLI_KNOBS][32];
     PliOverride set[PLI_KNOBS];
-    PliScore score = { .ran = true, .force = NAN };
+    PliScore score = { .ran = true, .force = NAN, .fell_back = true };
     for (int k = 0; k < s->out->knob_count; ++k) {
         snprintf(text[k], sizeof text[k], s->out->knob[k].whole ? "%.0f" : "%.6g", value[k]);
         set[k] = (PliOverride){ s->out->knob[k].path, text[k] };
     }
-    for (int l = 0; l < loads && score.ran && s->status == PLI_OK; ++l) {
+    int done = 0, idle = 0;
+    for (int l = 0; l < loads && score.ran && !score.part && s->status == PLI_OK; ++l) {
         const PliTrial trial = { .scene = scene,
                                  .body = s->tune->body,
                                  .set = set,
                                  .set_count = s->out->knob_count,
-                                 .seed = first + (uint64_t)l,
+                                 .seed = seed[l],
                                  .steps = s->tune->steps,
-                                 .repeat = 1,
+                                 .brief = true,
                                  .cache = s->tune->cache,
                                  .stopped = s->tune->stopped };
         int which;
         PliComparison *c = pli_trial_run(s->host, s->def, &trial, &which, s->err);
+        const bool nothing = c && pli_comparison_is_idle(c);
         if (!c)
             s->status = s->err->status;
-        else
-            add_load(&score, &c->outcome[which]);
+        else if (!nothing)
+            add_load(&score, &c->outcome[which]), ++done;
         pli_comparison_destroy(c);
+        if (nothing && ++idle > MOST_IDLE)
+            s->status = pli_refuse(s->err, PLI_BAD_ARGUMENT,
+                                   "%s: nothing moves the reference, as it is or varied up to seed %llu", scene,
+                                   (unsigned long long)seed[l]);
+        if (nothing) next_seed(s, seed, loads, l--);
+        score.part = done > 0 && l + 1 < loads && score.ran && badness(s->tune, &score, 1.0) > enough;
     }
-    if (score.ran) score.ms /= loads;
+    if (score.ran && done > 0) score.ms /= done;
     return score;
 }
 
-static PliScore try_it(Search *s, const double *value)
+/// `best`: what it is to be better than; NULL: all is to be known.
+static PliScore try_it(Search *s, const double *value, const PliScore *best)
 {
     for (int i = 0; i < s->out->tried; ++i) {
         bool same = true;
@@ -133,25 +172,23 @@ static PliScore try_it(Search *s, const double *value)
         if (same) return s->score[i];
     }
     if (s->tune->progress) s->tune->progress(s->out->tried, s->tune->most, s->tune->body);
-    const PliScore score = measure(s, s->tune->scene, value, 0, s->tune->loads);
+    // with one that is good enough, all that counts of another one outside is that it is
+    const double enough = best && s->tune->error > 0.0 && within(s->tune, best, s->tune->margin) ? 1.0 : INFINITY;
+    const PliScore score = measure(s, s->tune->scene, value, s->out->seed, s->tune->loads, enough);
     memcpy(s->seen[s->out->tried], value, sizeof s->seen[0]);
     s->score[s->out->tried++] = score;
     return score;
-}
-
-static bool within(const PliTuneDef *t, const PliScore *a, double margin)
-{
-    return a->ran && (t->error > 0.0 ? a->error <= margin * t->error : a->ms <= t->budget);
 }
 
 /// Within what is wanted, the cheaper or the closer one; outside it, the one that is nearer to it.
 static bool is_better(const PliTuneDef *t, const PliScore *a, const PliScore *b)
 {
     if (a->ran != b->ran) return a->ran;
+    if (a->part != b->part) return b->part;
     const bool a_in = within(t, a, t->margin), b_in = within(t, b, t->margin);
     if (a_in != b_in) return a_in;
     const bool by_error = (t->error > 0.0) != a_in; // times vary by some per cent from run to run
-    return by_error ? a->error < b->error * 0.999 : a->ms < b->ms * 0.97;
+    return by_error ? badness(t, a, 1.0) < badness(t, b, 1.0) * 0.999 : a->ms < b->ms * 0.97;
 }
 
 // ---- the search ------------------------------------------------------------------------------------------------------------
@@ -180,7 +217,7 @@ static void climb(Search *s, double best[PLI_KNOBS], PliScore *score)
         memcpy(value, best, sizeof value);
         for (int k = 0; k < o->knob_count; ++k) turned |= turn(&o->knob[k], &value[k], o->knob[k].whole ? 1.4 : 0.4);
         if (!turned) return;
-        const PliScore tried = try_it(s, value);
+        const PliScore tried = try_it(s, value, score);
         if (s->status != PLI_OK || !is_better(s->tune, &tried, score)) return;
         *score = tried;
         memcpy(best, value, sizeof value);
@@ -198,7 +235,7 @@ static void scan(Search *s, double best[PLI_KNOBS], PliScore *score)
             double value[PLI_KNOBS];
             memcpy(value, best, sizeof value);
             value[k] = fmin(fmax(decade[i] * o->knob[k].start, o->knob[k].low), o->knob[k].high);
-            const PliScore tried = try_it(s, value);
+            const PliScore tried = try_it(s, value, score);
             if (s->status != PLI_OK) return;
             if (!is_better(s->tune, &tried, score)) continue;
             *score = tried;
@@ -206,10 +243,87 @@ static void scan(Search *s, double best[PLI_KNOBS], PliScore *score)
         }
 }
 
+/// One knob alone: the largest value that is fine enough, or the smallest that is cheap enough, by halving the ratio between one that is
+/// and one that is not. Every value is larger and cheaper or smaller and closer, as far as the steps of a body allow.
+static void bracket(Search *s, int k, double best[PLI_KNOBS], PliScore *score)
+{
+    const PliKnob *knob = &s->out->knob[k];
+    const bool larger = s->tune->error > 0.0; // is what is looked for among those that are good
+    double good = within(s->tune, score, s->tune->margin) ? best[k] : NAN, bad = isnan(good) ? best[k] : NAN;
+    double at = best[k], off = larger ? badness(s->tune, score, s->tune->margin) : score->ms / s->tune->budget;
+    while (may_try(s)) {
+        double next;
+        if (isfinite(good) && isfinite(bad)) {
+            if (fmax(good, bad) < near_enough * fmin(good, bad)) return;
+            next = sqrt(good * bad);
+        } else {
+            const double far = fmin(fmax(off > 1.0 ? off : 1.0 / off, 1.5), first_step);
+            next = at * ((isfinite(good) == larger) ? far : 1.0 / far);
+        }
+        next = fmin(fmax(next, knob->low), knob->high);
+        if (next == at) return;
+        double value[PLI_KNOBS];
+        memcpy(value, best, sizeof value);
+        value[k] = at = next;
+        const PliScore tried = try_it(s, value, score);
+        if (s->status != PLI_OK) return;
+        off =
+            !tried.ran ? first_step : (larger ? badness(s->tune, &tried, s->tune->margin) : tried.ms / s->tune->budget);
+        *(within(s->tune, &tried, s->tune->margin) ? &good : &bad) = next;
+        if (!is_better(s->tune, &tried, score)) continue;
+        *score = tried;
+        memcpy(best, value, sizeof value);
+    }
+}
+
+/// Numbers of a scheme that runs on something else change nothing, and one knob is searched faster than several.
+/// @return true: what is wanted was found
+static bool search_alone(Search *s, double best[PLI_KNOBS], PliScore *score)
+{
+    int only = -1, others = 0;
+    for (int k = 0; k < s->out->knob_count; ++k) {
+        if (s->out->knob[k].whole)
+            ++others;
+        else
+            only = k;
+    }
+    if (only < 0 || !(best[only] > 0.0) || (others > 0 && !score->fell_back)) return false;
+    bracket(s, only, best, score);
+    return within(s->tune, score, s->tune->margin) && (others == 0 || score->fell_back);
+}
+
+/// A body that did the same before: what it found is tried, and taken when it does the same again.
+static bool ask_others(Search *s, double best[PLI_KNOBS], PliScore *score)
+{
+    for (int i = 0; i < s->tune->other_count; ++i) {
+        const PliTuned *u = &s->tune->others[i];
+        if (!u->ready || !u->after.ran || !score->ran || u->before.error != score->error ||
+            u->before.force != score->force)
+            continue;
+        double value[PLI_KNOBS];
+        memcpy(value, best, sizeof value);
+        for (int k = 0; k < s->out->knob_count; ++k)
+            for (int j = 0; j < u->knob_count; ++j)
+                if (!s->out->knob[k].whole && strcmp(s->out->knob[k].name, u->knob[j].name) == 0 &&
+                    s->out->knob[k].start == u->knob[j].start)
+                    value[k] = u->knob[j].value;
+        if (!may_try(s)) return false;
+        const PliScore tried = try_it(s, value, NULL);
+        if (s->status != PLI_OK || !tried.ran || tried.error != u->after.error || tried.force != u->after.force)
+            return false;
+        *score = tried;
+        memcpy(best, value, sizeof value);
+        snprintf(s->out->like, sizeof s->out->like, "%s", u->name);
+        return true;
+    }
+    return false;
+}
+
 static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
 {
     const PliTuned *o = s->out;
     double step = first_step;
+    if (ask_others(s, best, score) || search_alone(s, best, score)) return;
     if (s->tune->error > 0.0) climb(s, best, score);
     if (s->tune->budget > 0.0 || !within(s->tune, score, s->tune->margin)) scan(s, best, score);
     while (step > last_step && may_try(s)) {
@@ -222,7 +336,7 @@ static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
                     o->knob[k].whole ? sqrt(step) : step; // a number of cells counts in three directions
                 memcpy(value, best, sizeof value);
                 if (!turn(&o->knob[k], &value[k], way ? 1.0 / factor : factor)) continue;
-                const PliScore tried = try_it(s, value);
+                const PliScore tried = try_it(s, value, score);
                 if (s->status != PLI_OK || !is_better(s->tune, &tried, &next_score)) continue;
                 next_score = tried;
                 memcpy(next, value, sizeof next);
@@ -236,7 +350,18 @@ static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
     }
 }
 
-static void be_quiet(PliLogLevel level, const char *text, void *user) { (void)level, (void)text, (void)user; }
+/// Training loads are the scene's own and varied ones; those that were found for another body are those of this one.
+static void choose_loads(Search *s)
+{
+    PliTuned *o = s->out;
+    o->unseen_seed = s->tune->unseen_scene ? 0 : s->tune->unseen_seed;
+    for (int l = 0; l < s->tune->loads; ++l) o->seed[l] = (uint64_t)l;
+    for (int i = 0; i < s->tune->other_count; ++i)
+        if (s->tune->others[i].ready) {
+            memcpy(o->seed, s->tune->others[i].seed, sizeof o->seed);
+            o->unseen_seed = s->tune->others[i].unseen_seed;
+        }
+}
 
 PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef *tune, PliTuned *out, PliError *err)
 {
@@ -251,14 +376,16 @@ PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef
     if (status != PLI_OK) return status;
     double best[PLI_KNOBS] = { 0 };
     for (int k = 0; k < out->knob_count; ++k) best[k] = out->knob[k].start;
-    out->before = out->after = try_it(&s, best);
-    s.quiet = *host, s.quiet.log = be_quiet, s.host = &s.quiet;
+    snprintf(out->name, sizeof out->name, "%s", tune->body);
+    choose_loads(&s);
+    out->before = out->after = try_it(&s, best, NULL);
     if (s.status == PLI_OK && out->knob_count > 0) search(&s, best, &out->after);
     for (int k = 0; k < out->knob_count; ++k) out->knob[k].value = best[k];
-    out->reached = within(tune, &out->after, 1.0);
+    out->reached = keeps(tune, &out->after);
     if (s.status == PLI_OK && out->after.ran)
-        out->unseen = measure(&s, tune->unseen_scene ? tune->unseen_scene : tune->scene, best,
-                              tune->unseen_scene ? 0 : tune->unseen_seed, 1);
-    out->holds = within(tune, &out->unseen, 1.0);
+        out->unseen =
+            measure(&s, tune->unseen_scene ? tune->unseen_scene : tune->scene, best, &out->unseen_seed, 1, INFINITY);
+    out->holds = keeps(tune, &out->unseen);
+    out->ready = s.status == PLI_OK;
     return s.status;
 }

@@ -2,10 +2,12 @@
 #ifndef PLI_TUNE_H
 #define PLI_TUNE_H
 
-// Parameters of one body that reach an error at the least cost, or the least error within a cost: all attributes that have a range
-// (PliSlide) turned finer together until the error is reached, then a pattern search in logarithms over them, judged by the worst of
-// some training loads. What was found is then tried on a load it
-// was not chosen on.
+// Parameters of one body that reach an error at the least cost, or the least error within a cost, judged by the worst of some training
+// loads: the accuracy or the threshold alone first, by halving between a value that is fine enough and one that is not; where that is
+// not enough, or numbers of the scheme count, all attributes that have a range (PliSlide) turned finer together until the error is
+// reached, then a pattern search in logarithms over them. What was found is then tried on a load it was not chosen on.
+//
+// Tool forces count, too: a choice whose forces are off by more than pli_doubtful_force is taken only when no other is within the error.
 
 #include "host/compare/trial.h"
 
@@ -14,6 +16,7 @@ extern "C" {
 #endif
 
 enum { PLI_KNOBS = 4, PLI_TUNE_LOADS = 8 };
+struct PliTuned;
 
 /// An attribute that is turned.
 typedef struct PliKnob {
@@ -25,16 +28,20 @@ typedef struct PliKnob {
 
 typedef struct PliTuneDef {
     const char *scene, *body;
-    double error;  ///< relative, wanted; 0: none
-    double budget; ///< ms per step, wanted; 0: none. One of the two
-    double margin; ///< what is aimed at on training loads, times `error`; default 0.8
-    int loads;     ///< training loads: seeds 0 .. loads - 1
-    uint64_t unseen_seed;
+    double error;             ///< relative, wanted; 0: none
+    double budget;            ///< ms per step, wanted; 0: none. One of the two
+    double margin;            ///< what is aimed at on training loads, times `error`; default 0.6
+    int loads;                ///< training loads: seeds 0 .. loads - 1
+    uint64_t unseen_seed;     ///< or the first one after it whose load moves the body
     const char *unseen_scene; ///< NULL: `scene`, with unseen_seed
     int steps;                ///< 0: the scene's
     int most;                 ///< evaluations
     double seconds;           ///< after which no new choice is tried, of wall time; 0: no limit
     const char *cache;
+    const struct PliTuned
+        *others; ///< bodies of the same scene and loads that have been tuned: one that did exactly what this one
+                 ///< does before is asked first for what it found
+    int other_count;
     bool (*stopped)(void);
     void (*progress)(int done, int most, const char *body); ///< or NULL
 } PliTuneDef;
@@ -44,7 +51,9 @@ PliTuneDef pli_tune_default(void);
 typedef struct PliScore {
     bool ran; ///< false: some load diverged or could not be done
     double error, force,
-        ms; ///< worst error over the loads, worst error of the tools' forces (NaN: none), mean ms per step
+        ms;         ///< worst error over the loads, worst error of the tools' forces (NaN: none), mean ms per step
+    bool fell_back; ///< on every load it ended on what it falls back on
+    bool part;      ///< it was too far off on the first loads, the others were not run
     char reason[200];
 } PliScore;
 
@@ -52,10 +61,15 @@ typedef struct PliTuned {
     PliKnob knob[PLI_KNOBS];
     int knob_count;
     PliScore before, after, unseen; ///< before, after: on training loads
-    bool reached;                   ///< on training loads, without the margin
-    bool holds;                     ///< on the unseen load, too
+    uint64_t seed[PLI_TUNE_LOADS];  ///< of the training loads: those that move the body
+    uint64_t unseen_seed;
+    bool reached; ///< on training loads, without the margin
+    bool holds;   ///< on the unseen load, too
     int tried;
     bool out_of_time; ///< there was no time for all tries
+    bool ready;       ///< it was tuned: others may ask it
+    char like[80];    ///< the body whose choice it took over, because both do the same; "": its own
+    char name[80];
 } PliTuned;
 /// Refused when there is no such body, the reference fails, or somebody stopped it. A body without knobs is only measured.
 PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef *tune, PliTuned *out, PliError *err);

@@ -133,8 +133,9 @@ static void write_ball(PliText *t, const PliNewScene *s, const Spot *spot, bool 
     if (drag) way_across(s->surface, spot->out, way);
     pli_text_print(t, "<SphereTool name=\"ball\" radius=\"%.5g\"", radius);
     write_vector(t, " position=\"", start, 1.0);
-    pli_text_put(t, drag ? "\" friction=\"0.4\"\n                    keyTimes=\"0 0.1 0.4 1.2 1.4\" movements=\"0 0 0"
-                         : "\"\n                    keyTimes=\"0 0.1 0.5 0.9 1.1 1.3\" movements=\"0 0 0");
+    // without friction a ball on the crest of a slender body slips off to whichever side a detail of the mesh says
+    pli_text_put(t, "\" friction=\"0.4\"\n                    keyTimes=");
+    pli_text_put(t, drag ? "\"0 0.1 0.4 1.2 1.4\" movements=\"0 0 0" : "\"0 0.1 0.5 0.9 1.1 1.3\" movements=\"0 0 0");
     const double depth[5] = { gap, gap + press, gap + press, drag ? -radius : -gap, -2.0 * radius };
     for (int k = 0; k < (drag ? 4 : 5); ++k) {
         double move[3];
