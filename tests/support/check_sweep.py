@@ -4,6 +4,8 @@
 
     check_sweep.py PLIANT SOURCE [--jobs N] [--kills K] [--with parallel|slurm|dask ...]
 
+Slurm must be running; for Dask this must be run by an interpreter that has it.
+
 Prints which executors were tried. Times are left out of the comparison: they are measured.
 """
 import argparse
@@ -44,9 +46,10 @@ def table(path):
 
 
 class Sweep:
-    def __init__(self, pliant, folder):
+    def __init__(self, pliant, folder, source):
         self.pliant, self.folder = pliant, folder
-        self.env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+        python = os.pathsep.join([str(source / "python")] + os.environ.get("PYTHONPATH", "").split(os.pathsep))
+        self.env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": python}
 
     def call(self, *words, **more):
         return subprocess.run([self.pliant, "sweep", *words], env=self.env, stdout=subprocess.PIPE, text=True, **more)
@@ -121,7 +124,7 @@ def main():
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        sweep = Sweep(str(a.pliant.resolve()), folder)
+        sweep = Sweep(str(a.pliant.resolve()), folder, a.source.resolve())
         write(folder, a.source.resolve(), a.jobs)
         probe = sweep.call("plan", str(folder / "s.toml"), "--out", str(folder / "probe"), stderr=subprocess.PIPE)
         if probe.returncode == 3:
