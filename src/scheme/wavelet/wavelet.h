@@ -123,16 +123,16 @@ typedef struct PliWavelet {
     uint64_t w_revision;
 
     // adaptation
-    uint8_t *fixed;            ///< per coefficient: the host moves it
-    uint8_t *candidate;        ///< per function
-    uint8_t *parent;           ///< per function: a finer detail that is on hangs on it
-    PliIndex *listed;          ///< candidates, ascending; info.candidates of them
-    uint64_t listed_revision;  ///< of the cut they are of; 0: of none
-    double *outside;           ///< N, [count, 3]: of the host at the last step
-    uint64_t fixed_key;        ///< of `fixed`
-    double *residual;          ///< N, per coefficient: forces on control vertices, then on functions
-    double *motion;            ///< [count, 3]: scratch
-    double *x_level, *v_level; ///< scratch, per coefficient
+    uint8_t *fixed;           ///< per coefficient: the host moves it
+    uint8_t *candidate;       ///< per function: PLI_LISTED, PLI_DUE; 0: none
+    float *slack;             ///< per candidate: m, how far what is around it may still move before it is judged again
+    uint8_t *parent;          ///< per function: a finer detail that is on hangs on it
+    PliIndex *listed;         ///< candidates, ascending; info.candidates of them
+    uint64_t listed_revision; ///< of the cut they are of; 0: of none
+    double *outside;          ///< N, [count, 3]: of the host at the last step
+    uint64_t fixed_key;       ///< of `fixed`
+    double *residual;         ///< N, per coefficient: forces on control vertices, then on functions
+    double *motion, *q;       ///< [count, 3]: scratch
     double *
         start; ///< per function: N of the force that fades, or m of the detail that does, in the frame of the rest shape
     double *push;                 ///< N s, [count, 3]: of the coming step, what makes up for velocities that were set
@@ -147,9 +147,14 @@ typedef struct PliWavelet {
     PliIndex quiet;
     PliIndex skip;            ///< decisions that need not be taken: nothing was near the threshold, or few wait
     PliIndex stood;           ///< decisions that were not taken since the last
+    PliIndex judgings;        ///< decisions since all candidates were judged
     uint64_t judged_revision; ///< of the cut at the last decision
-    double *judged,
-        room; ///< active Vec3 at the last decision, turned back, and how far from there nothing can have changed, m
+    double *judged;           ///< active Vec3 at the last decision, turned back ...
+    double room;              ///< ... and how far from there nothing can have changed, m
+    float *looked;            ///< control vertices of the finest level at the last decision, turned back ...
+    double *around;           ///< scratch: motions around control vertices of every level but the finest, 6 each
+    size_t around_size;
+    double looked_theta;    ///< ... and its threshold, m
     PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
     double since_change;    ///< s since the cut changed
     PliCriterion criterion;
@@ -173,6 +178,8 @@ enum {
     PLI_RISING,
     PLI_SINKING
 };
+
+enum { PLI_LISTED = 1, PLI_DUE }; ///< candidates, and those that are judged now
 
 /// What is left of the pairs of a function: of those with others, and of stiffness and mass of its own.
 typedef struct PliPaperWeights {
