@@ -28,18 +28,12 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
     s->push = PLI_NEW(host, 3 * n, double);
     s->impulse = PLI_NEW(host, 3 * n, double);
     s->judged = PLI_NEW(host, 3 * n, double);
-    s->slack = PLI_NEW(host, n, float);
-    s->looked = PLI_NEW(host, 3 * n, float);
-    s->around_size = 0;
-    for (int k = 0; k + 1 < s->level_count; ++k) s->around_size += 6 * (size_t)s->level[k].lattice->vertex_count;
-    s->around = PLI_NEW(host, s->around_size + 1, double);
     s->clock = PLI_NEW(host, n, double);
     s->v_before = PLI_NEW(host, 3 * n, double);
     s->judge_grad = PLI_NEW(host, 3 * (size_t)width * PLI_WAVELET_SAMPLES, double);
     s->judge_width = width;
     const bool good = s->fixed && s->candidate && s->parent && s->listed && s->outside && s->residual && s->motion &&
-                      s->start && s->push && s->impulse && s->judged && s->slack && s->looked && s->around &&
-                      s->clock && s->v_before && s->judge_grad;
+                      s->start && s->push && s->impulse && s->judged && s->clock && s->v_before && s->judge_grad;
     return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -58,9 +52,6 @@ void pli_wavelet_adapt_destroy(PliWavelet *s)
     PLI_FREE(host, s->push, 3 * n);
     PLI_FREE(host, s->impulse, 3 * n);
     PLI_FREE(host, s->judged, 3 * n);
-    PLI_FREE(host, s->slack, n);
-    PLI_FREE(host, s->looked, 3 * n);
-    PLI_FREE(host, s->around, s->around_size + 1);
     PLI_FREE(host, s->clock, n);
     PLI_FREE(host, s->v_before, 3 * n);
     PLI_FREE(host, s->judge_grad, 3 * (size_t)s->judge_width * PLI_WAVELET_SAMPLES);
@@ -107,7 +98,6 @@ static void find_candidates(PliWavelet *s)
     if (s->listed_revision == s->revision) return;
     s->listed_revision = s->revision;
     s->info.candidates = 0;
-    s->judgings = 0;
     memset(s->candidate, 0, s->count);
     for (int k = 1; k < s->level_count; ++k) {
         const PliRows r = pli_transfer_rows(s->level[k].rows);
@@ -116,7 +106,7 @@ static void find_candidates(PliWavelet *s)
         for (PliIndex v = even; v < s->level[k].lattice->vertex_count; ++v) {
             if (s->state[v] != PLI_PASSIVE || s->fixed[v] || (s->dropped && s->dropped[v])) continue;
             for (PliIndex e = r.first[v]; e < r.first[v + 1] && !s->candidate[v]; ++e)
-                s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE ? PLI_LISTED : 0;
+                s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE;
             if (s->candidate[v]) s->listed[s->info.candidates++] = v;
         }
     }
@@ -207,76 +197,6 @@ static bool is_still(const PliWavelet *s, const double *x)
     return still;
 }
 
-/// Motions of some points: lowest and highest of every component. What all of them do moves no detail.
-typedef struct Motions {
-    double low[3], high[3];
-} Motions;
-
-static const Motions NO_MOTION = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
-
-static void widen(Motions *m, const double low[3], const double high[3])
-{
-    for (int d = 0; d < 3; ++d) m->low[d] = fmin(m->low[d], low[d]), m->high[d] = fmax(m->high[d], high[d]);
-}
-
-/// Of control vertices of every level but the finest, one level after the other from the finer to the coarser: how those of the finest that
-/// hang on them have moved since the last decision, less the motion of the body.
-static void find_motions(PliWavelet *s, const double *x, Motions *out)
-{
-    const int last = s->level_count - 1;
-    double *way = s->residual; // free until forces are looked at
-    for (PliIndex v = 0; v < s->count; ++v) {
-        const double *p = x + 3 * ((size_t)s->level[last].dof_first + v), *R = s->rotation;
-        float *then = s->looked + 3 * (size_t)v;
-        double u[3];
-        v3_sub(u, p, s->shift);
-        for (int d = 0; d < 3; ++d) {
-            const float now = (float)(R[d] * u[0] + R[3 + d] * u[1] + R[6 + d] * u[2]);
-            way[3 * (size_t)v + (size_t)d] = (double)now - then[d];
-            then[d] = now;
-        }
-    }
-    const Motions *fine = NULL;
-    for (int k = last; k > 0; --k) {
-        const PliRows r = pli_transfer_rows(s->level[k].rows);
-        const PliIndex n = s->level[k].lattice->vertex_count, coarse = s->level[k - 1].lattice->vertex_count;
-        for (PliIndex j = 0; j < coarse; ++j) out[j] = NO_MOTION;
-        for (PliIndex v = 0; v < n; ++v)
-            for (PliIndex e = r.first[v]; e < r.first[v + 1]; ++e) {
-                const double *w = way + 3 * (size_t)v;
-                widen(&out[r.column[e]], fine ? fine[v].low : w, fine ? fine[v].high : w);
-            }
-        fine = out;
-        out += coarse;
-    }
-}
-
-/// Candidates that may have come to the threshold since they were judged are due: by what moved around them, and the threshold itself. The
-/// others are left as they are, for a few decisions.
-static void find_due(PliWavelet *s, const PliCriterionDef *def, const double *x, double theta)
-{
-    const bool all = def->kind != PLI_BY_FORCE || s->judgings % (MOST_SKIPPED + 1) == 0;
-    const double less = STILL * (theta - s->looked_theta);
-    Motions *motions = (Motions *)s->around;
-    PliIndex c = s->info.candidates;
-    find_motions(s, x, motions);
-    s->looked_theta = theta;
-    s->judgings++;
-    for (int k = s->level_count - 1; k > 0; --k) { // candidates ascend, finer ones last
-        const PliRows r = pli_transfer_rows(s->level[k].rows);
-        const PliIndex even = s->level[k - 1].lattice->vertex_count;
-        for (; c > 0 && s->listed[c - 1] >= even; --c) {
-            const PliIndex a = s->listed[c - 1];
-            Motions m = NO_MOTION;
-            for (PliIndex e = r.first[a]; e < r.first[a + 1]; ++e)
-                widen(&m, motions[r.column[e]].low, motions[r.column[e]].high);
-            s->slack[a] = (float)(s->slack[a] + less - 0.5 * v3_distance(m.low, m.high));
-            s->candidate[a] = all || !(s->slack[a] > 0.0F) ? PLI_DUE : PLI_LISTED;
-        }
-        motions += even;
-    }
-}
-
 double pli_wavelet_find_threshold(PliWavelet *s, const PliBody *body, double *x, double *v)
 {
     const PliBodyDef *def = pli_body_def(body);
@@ -296,18 +216,12 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     const double theta = pli_wavelet_find_threshold(s, body, x, v);
     if (s->listed_revision != s->revision) find_parents(s);
     find_candidates(s);
-    find_due(s, &def->criterion, x, theta);
     pli_wavelet_find_residual(s, body, x, v, dt);
     pli_criterion_begin(c, &def->criterion);
     double best = 0.0;
     for (PliIndex k = 0; k < s->info.candidates; ++k) {
         const PliIndex a = s->listed[k];
-        if (s->candidate[a] != PLI_DUE) {
-            best = fmax(best, 1.0 - s->slack[a] / (STILL * theta));
-            continue;
-        }
         const double score = score_of(s, body, &def->criterion, a, x, theta);
-        s->slack[a] = (float)(STILL * (1.0 - score) * theta);
         best = fmax(best, score);
         pli_criterion_offer_refine(c, a, score, s->size / (1 << s->dof_level[a]));
     }

@@ -102,7 +102,6 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
     for (PliIndex c = 0; c < s->info.candidates; ++c) {
         const PliIndex a = s->listed[c];
         double *ra = r + 3 * (size_t)a;
-        if (s->candidate[a] != PLI_DUE) continue;
         for (PliIndex k = pli_wavelet_pairs_of(s, a, finest, &pair); k-- > 0;) {
             const PliIndex b = pair[k].column;
             if (s->position[b] == PLI_NONE) continue;
@@ -118,7 +117,7 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
         const PliIndex n = pli_wavelet_pairs_of(s, a, finest, &pair);
         for (PliIndex k = 0; k < n; ++k) {
             const PliIndex b = pair[k].column;
-            if (s->candidate[b] != PLI_DUE) continue;
+            if (!s->candidate[b]) continue;
             const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, m = s->block_mass[pair[k].block];
             double *rb = r + 3 * (size_t)b;
             for (int i = 0; i < 3; ++i) rb[i] -= K[i] * qa[0] + K[3 + i] * qa[1] + K[6 + i] * qa[2] + m * ma[i];
@@ -126,39 +125,11 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
     }
 }
 
-enum {
-    SPLIT = 1,
-    ASKED = 4,
-    HOLDS = 8
-}; ///< cells: see `split`; a candidate that is due lives in it, or in cells of it
-
-static void find_asked(PliWavelet *s)
-{
-    for (PliIndex c = 0; c < s->info.candidates; ++c) {
-        const PliIndex a = s->listed[c];
-        const PliWaveletLevel *l = &s->level[s->dof_level[a]];
-        if (s->candidate[a] != PLI_DUE) continue;
-        for (PliIndex e = l->support_first[a]; e < l->support_first[a + 1]; ++e)
-            s->split[s->dof_level[a]][l->support[e]] |= ASKED;
-    }
-    for (int k = s->level_count - 1; k > 0; --k) {
-        const PliWaveletLevel *up = &s->level[k - 1];
-        for (PliIndex c = 0; c < up->lattice->cell_count; ++c)
-            for (PliIndex d = up->child_first[c]; d < up->child_first[c + 1]; ++d)
-                if (s->split[k][d] & (ASKED | HOLDS)) s->split[k - 1][c] |= HOLDS;
-    }
-}
-
-/// Where somebody asks: in the cell itself, or `inside` a coarser one.
-static void add_stress(PliWavelet *s, int level, PliIndex cell, bool inside, const double *x, double *f)
+static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x, double *f)
 {
     const PliWaveletLevel *l = &s->level[level];
-    const uint8_t is = s->split[level][cell];
-    inside = inside || (is & ASKED);
-    if (!inside && !(is & HOLDS)) return;
-    if ((is & SPLIT) && level + 1 < PLI_WAVELET_LEVELS) {
-        for (PliIndex c = l->child_first[cell]; c < l->child_first[cell + 1]; ++c)
-            add_stress(s, level + 1, c, inside, x, f);
+    if (s->split[level][cell] && level + 1 < PLI_WAVELET_LEVELS) {
+        for (PliIndex c = l->child_first[cell]; c < l->child_first[cell + 1]; ++c) add_stress(s, level + 1, c, x, f);
         return;
     }
     const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
@@ -193,8 +164,7 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
         pli_body_add_external_forces(body, x, v, dt, r);
         if (!linear) {
             pli_wavelet_split(s, true);
-            find_asked(s);
-            for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, false, x, r);
+            for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, x, r);
         }
         contract(s, r);
     } else {

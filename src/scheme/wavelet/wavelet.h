@@ -124,8 +124,7 @@ typedef struct PliWavelet {
 
     // adaptation
     uint8_t *fixed;           ///< per coefficient: the host moves it
-    uint8_t *candidate;       ///< per function: PLI_LISTED, PLI_DUE; 0: none
-    float *slack;             ///< per candidate: m, how far what is around it may still move before it is judged again
+    uint8_t *candidate;       ///< per function
     uint8_t *parent;          ///< per function: a finer detail that is on hangs on it
     PliIndex *listed;         ///< candidates, ascending; info.candidates of them
     uint64_t listed_revision; ///< of the cut they are of; 0: of none
@@ -147,14 +146,9 @@ typedef struct PliWavelet {
     PliIndex quiet;
     PliIndex skip;            ///< decisions that need not be taken: nothing was near the threshold, or few wait
     PliIndex stood;           ///< decisions that were not taken since the last
-    PliIndex judgings;        ///< decisions since all candidates were judged
     uint64_t judged_revision; ///< of the cut at the last decision
-    double *judged;           ///< active Vec3 at the last decision, turned back ...
-    double room;              ///< ... and how far from there nothing can have changed, m
-    float *looked;            ///< control vertices of the finest level at the last decision, turned back ...
-    double *around;           ///< scratch: motions around control vertices of every level but the finest, 6 each
-    size_t around_size;
-    double looked_theta;    ///< ... and its threshold, m
+    double *judged,
+        room; ///< active Vec3 at the last decision, turned back, and how far from there nothing can have changed, m
     PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
     double since_change;    ///< s since the cut changed
     PliCriterion criterion;
@@ -178,8 +172,6 @@ enum {
     PLI_RISING,
     PLI_SINKING
 };
-
-enum { PLI_LISTED = 1, PLI_DUE }; ///< candidates, and those that are judged now
 
 /// What is left of the pairs of a function: of those with others, and of stiffness and mass of its own.
 typedef struct PliPaperWeights {
