@@ -64,7 +64,8 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
     PliSkin *skin = pli_skin_create(&b->host, b->statics.dof_count, points, point_count, tris, tri_count, base);
     base = NULL; // the skin's, also when it could not be made
     if (!skin) goto no_memory;
-    if (hang_on_levels(b, skin) != PLI_OK) {
+    // without a way to follow single points, steps look at all of them by these rows
+    if ((!b->ops->follow && !pli_skin_reserve_rows(skin)) || hang_on_levels(b, skin) != PLI_OK) {
         pli_skin_destroy(skin);
         goto no_memory;
     }
@@ -320,7 +321,7 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
     c->drag = b->def.mass_damping;
     if (stage->start == 0.0) pli_contact_begin(c, b->live.inv_mass, b->step_length);
     pli_contact_begin_stage(c, stage);
-    if (!b->ops->transfer_rows) (void)pli_body_skin_rows(b);
+    if (!b->ops->transfer_rows) pli_body_skin_compose(b);
     double fastest = 0.0, longest = 0.0;
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
         fastest = fmax(fastest, v3_dot(b->live.v + 3 * (size_t)i, b->live.v + 3 * (size_t)i));

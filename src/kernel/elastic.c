@@ -441,12 +441,13 @@ static void run_pass(PliElastic *e, Pass *p)
     p->last = e->tet_count;
     run_tets(e, p);
     if (e->sample_count == 0) return;
-    pli_for(&e->host, e->sample_packs, SAMPLE_PACKS, samples_to_stress, p);
     if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
+        pli_for(&e->host, e->sample_packs, SAMPLE_PACKS, samples_to_stress, p);
         list_entries(e);
         pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
     } else {
-        for (PliIndex pack = 0; pack < e->sample_packs; ++pack) {
+        for (PliIndex pack = 0; pack < e->sample_packs; ++pack) { // gradients come from memory once for both
+            samples_to_stress(pack, pack + 1, 0, p);
             if (e->sample_alike && e->sample_alike[pack]) {
                 e->kernel->sample_scatter(e, pack, p->f);
                 continue;

@@ -209,6 +209,9 @@ typedef struct PliLinearOps {
         notices; ///< an indefinite A is noticed (also by CG): the exact K, which follows the motion better, is tried first
     bool tethered; ///< prepare takes tethers exactly, and costs little where nothing but them has changed
     bool responds; ///< solve is exact and may be used between steps: pli_body_response, pli_body_compliance
+    /// What iterations with it as preconditioner may leave of the right-hand side, where that is more than the tolerance: 0, or NULL:
+    /// never. For methods that stand in for the true stiffness in most steps, and so leave more than that there.
+    double (*enough)(void *self);
 } PliLinearOps;
 
 typedef struct PliLinearMethod {

@@ -27,7 +27,8 @@ typedef enum PliWaveletLaw {
 
 typedef enum PliWaveletTransition {
     PLI_WAVELET_OFFSET, ///< what a new detail would jump by fades in, what an old one holds fades out
-    PLI_WAVELET_PLAIN   ///< on and off at once
+    PLI_WAVELET_PLAIN,  ///< on and off at once
+    PLI_WAVELET_PAPER ///< first as oscillators beside the body, as the paper has them: linear laws, to be compared with
 } PliWaveletTransition;
 
 typedef enum PliWaveletTangent {

@@ -331,13 +331,16 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_o
     const PliStepMatrix a = matrix_of(q->s);
     Prepared prepared = { &a, q->im->chosen };
     const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
+    PliIterative until = *def;
     PliSolveResult r;
+    if (q->im->chosen->ops->enough)
+        until.tolerance = fmax(def->tolerance, q->im->chosen->ops->enough(prepared.method->self));
     if (q->im->wish == PLI_SOLVE_MINRES) {
         if (!go_on) memset(dv, 0, op.count * sizeof *dv);
-        r = pli_minres_solve(def, &op, b, dv, scratch);
+        r = pli_minres_solve(&until, &op, b, dv, scratch);
     } else {
-        r = go_on ? pli_cg_solve(def, &op, b, dv, scratch)
-                  : pli_cg_solve_near(def, &op, b, q->im->has_last ? q->im->last : NULL, dv, scratch);
+        r = go_on ? pli_cg_solve(&until, &op, b, dv, scratch)
+                  : pli_cg_solve_near(&until, &op, b, q->im->has_last ? q->im->last : NULL, dv, scratch);
     }
     q->s->solve.residual = r.residual;
     return r;

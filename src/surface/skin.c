@@ -61,10 +61,9 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->kept = PLI_NEW(host, n, PliIndex);
     s->is_kept = PLI_NEW(host, n, uint8_t);
     if (s->rest) memcpy(s->rest, points, 3 * n * sizeof *points);
-    s->packed = pli_transfer_create(host, point_count, slots);
     if (!s->tris || !s->column || !s->weight || !s->entries || !s->stamp || !s->offset || !s->position || !s->area ||
-        !s->level || !s->dense || !s->touched || !s->dof || !s->packed || !s->rest || !s->before || !s->wake ||
-        !s->kept || !s->is_kept || pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
+        !s->level || !s->dense || !s->touched || !s->dof || !s->rest || !s->before || !s->wake || !s->kept ||
+        !s->is_kept || pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
         pli_skin_destroy(s);
         return NULL;
     }
@@ -121,7 +120,7 @@ void pli_skin_wake(PliSkin *s)
 void pli_skin_forget_rows(PliSkin *s)
 {
     memset(s->stamp, 0, s->point_count * sizeof *s->stamp);
-    s->packed_revision = 0;
+    s->packed_revision = s->composed_revision = 0;
 }
 
 void pli_skin_reset(PliSkin *s)
@@ -131,7 +130,7 @@ void pli_skin_reset(PliSkin *s)
     pli_skin_wake(s);
     memset(s->is_kept, 0, s->point_count);
     s->kept_count = 0;
-    s->packed_revision = 0;
+    s->packed_revision = s->composed_revision = 0;
     s->largest_offset = 0.0;
     s->in_use = false; // nobody has seen the new one
 }
@@ -186,8 +185,9 @@ void pli_skin_compose(PliSkin *s, PliIndex i, PliRows w, const uint64_t *changed
 
 void pli_skin_compose_all(PliSkin *s, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level)
 {
+    if (s->composed_revision == now) return;
+    s->composed_revision = now;
     for (PliIndex i = 0; i < s->point_count; ++i) {
-        if (s->stamp[i] == now && s->packed_revision == now) continue;
         pli_skin_compose(s, i, w, changed, now);
         uint8_t level = 0;
         double most = -1.0;
@@ -206,8 +206,15 @@ void pli_skin_point(const PliSkin *s, PliIndex i, const double *x, double p[3])
     for (PliIndex k = 0; k < s->entries[i]; ++k) v3_madd(p, s->weight[row + k], x + 3 * (size_t)s->column[row + k]);
 }
 
+bool pli_skin_reserve_rows(PliSkin *s)
+{
+    if (!s->packed) s->packed = pli_transfer_create(&s->host, s->point_count, (size_t)s->point_count * PLI_SKIN_ROW);
+    return s->packed != NULL;
+}
+
 PliRows pli_skin_rows(PliSkin *s, uint64_t now)
 {
+    if (!pli_skin_reserve_rows(s)) return (PliRows){ 0 };
     if (s->packed_revision != now) {
         pli_transfer_clear(s->packed, s->dof_count);
         for (PliIndex i = 0; i < s->point_count; ++i) {

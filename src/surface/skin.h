@@ -30,11 +30,12 @@ typedef struct PliSkin {
     double motion, *wake;
     PliIndex *column; ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
     double *weight;
-    PliIndex *entries; ///< used part of each composed row
-    uint64_t *stamp;   ///< W revision each composed row was made with; 0: never
-    double *offset;    ///< m, fading
-    double *position;  ///< m, scratch: last evaluated
-    double *area;      ///< m2 at rest, a third of the triangles around
+    PliIndex *entries;          ///< used part of each composed row
+    uint64_t composed_revision; ///< of W when all rows were made; 0: never
+    uint64_t *stamp;            ///< W revision each composed row was made with; 0: never
+    double *offset;             ///< m, fading
+    double *position;           ///< m, scratch: last evaluated
+    double *area;               ///< m2 at rest, a third of the triangles around
     uint8_t *level;
     double largest_offset; ///< m, over all points
     uint64_t overflow;     ///< composed rows that did not fit and were cut to their largest weights, renormalised
@@ -59,8 +60,10 @@ void pli_skin_hang(PliSkin *skin, int level);
 void pli_skin_compose(PliSkin *skin, PliIndex i, PliRows w, const uint64_t *changed, uint64_t now);
 void pli_skin_compose_all(PliSkin *skin, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level);
 void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x,
-                    double p[3]);                   ///< with its offset; needs a composed row
-PliRows pli_skin_rows(PliSkin *skin, uint64_t now); ///< packed CSR of the composed rows
+                    double p[3]); ///< with its offset; needs a composed row
+/// Packed CSR of the composed rows. The first call allocates, unless there is room already; no rows: no memory.
+PliRows pli_skin_rows(PliSkin *skin, uint64_t now);
+bool pli_skin_reserve_rows(PliSkin *skin); ///< false: no memory
 /// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown.
 /// @return the largest of that, m: what an event hides, and what fades afterwards.
 double pli_skin_absorb(PliSkin *skin);

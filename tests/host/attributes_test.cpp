@@ -165,6 +165,7 @@ const Row rows[] = {
     { "wavelet", "tangent", "rest", ACTS, "elasticity='nonlinear'" },
     { "wavelet", "tangent", "rest", REFUSED, "elasticity nonlinear only" },
     { "wavelet", "transition", "plain", ACTS, "" },
+    { "wavelet", "transition", "paper", ACTS, "" },
     { "wavelet", "fade", "0.2", ACTS, "" },
     { "wavelet", "memory", "0.01", ACTS, "" },
 

@@ -197,17 +197,23 @@ static bool is_still(const PliWavelet *s, const double *x)
     return still;
 }
 
-static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
+double pli_wavelet_find_threshold(PliWavelet *s, const PliBody *body, double *x, double *v)
 {
     const PliBodyDef *def = pli_body_def(body);
-    PliCriterion *c = &s->criterion;
-    PliStats *stats = pli_body_stats_mutable(body);
     if (!def->spread) { // otherwise the last step did
         pli_wavelet_spread(s, x);
         pli_wavelet_spread(s, v);
     }
     measure_displacement(s, x);
-    const double theta = def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
+    return def->criterion.threshold * fmax(s->displacement, 1e-2 * s->size);
+}
+
+static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt)
+{
+    const PliBodyDef *def = pli_body_def(body);
+    PliCriterion *c = &s->criterion;
+    PliStats *stats = pli_body_stats_mutable(body);
+    const double theta = pli_wavelet_find_threshold(s, body, x, v);
     if (s->listed_revision != s->revision) find_parents(s);
     find_candidates(s);
     pli_wavelet_find_residual(s, body, x, v, dt);
@@ -387,10 +393,13 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     if (s->quiet == 0) s->skip = 0, s->room = 0.0;
     s->held_key = key;
     pli_wavelet_begin_fades(s, s->impulse, x, v);
-    bool changed = s->level_count > 1 && wake(s, body, x, v, dt);
+    const bool paper = s->def.transition == PLI_WAVELET_PAPER;
+    bool changed = s->level_count > 1 && !paper && wake(s, body, x, v, dt);
     // an acceleration measured across a new or lost constraint says nothing yet
-    if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 && s->quiet >= 2 &&
-        !changed) {
+    if (paper) {
+        changed = pli_wavelet_follow_paper(s, body, x, v, dt, pli_criterion_due(&s->criterion, &def->criterion, dt));
+    } else if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 &&
+               s->quiet >= 2 && !changed) {
         s->decided = s->skip == 0 && !(s->stood < MOST_SKIPPED && is_still(s, x));
         s->stood = s->decided ? 0 : s->stood + 1;
         if (s->decided)
@@ -398,7 +407,7 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
         else if (s->skip > 0)
             s->skip--;
     }
-    pli_wavelet_advance_fades(s, x, v, dt);
+    if (!paper) pli_wavelet_advance_fades(s, x, v, dt);
     if (changed) pli_wavelet_refresh_cut(s);
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const size_t a = 3 * (size_t)s->active[i];

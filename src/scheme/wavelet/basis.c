@@ -68,15 +68,14 @@ void pli_wavelet_synthesise(const PliBody *body, const double *x, double *vertex
 {
     if (!pli_body_uses(body, &pli_wavelet_ops)) return;
     PliWavelet *s = pli_body_self((PliBody *)body);
-    double *from = s->x_level, *to = s->v_level;
-    memcpy(from, x, 3 * (size_t)s->level[0].lattice->vertex_count * sizeof *x);
+    double *from = s->q;
+    memcpy(vertex, x, 3 * (size_t)s->level[0].lattice->vertex_count * sizeof *x);
     for (int k = 1; k < s->level_count; ++k) {
         const PliIndex n = s->level[k].lattice->vertex_count, even = s->level[k - 1].lattice->vertex_count;
-        pli_rows_apply(pli_transfer_rows(s->level[k].rows), from, to);
-        for (size_t i = 3 * (size_t)even; i < 3 * (size_t)n; ++i) to[i] += x[i];
-        memcpy(from, to, 3 * (size_t)n * sizeof *to);
+        memcpy(from, vertex, 3 * (size_t)even * sizeof *vertex);
+        pli_rows_apply(pli_transfer_rows(s->level[k].rows), from, vertex);
+        for (size_t i = 3 * (size_t)even; i < 3 * (size_t)n; ++i) vertex[i] += x[i];
     }
-    memcpy(vertex, from, 3 * (size_t)s->count * sizeof *vertex);
 }
 
 PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double *x, PliError *err)
@@ -92,11 +91,10 @@ PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double 
         const PliStatus status = l->even ? PLI_OK : factor_even(s, l, s->level[k - 1].lattice->vertex_count, err);
         if (status != PLI_OK) return status;
     }
-    double *fine = s->x_level, *coarse = s->v_level;
     const size_t all = 3 * (size_t)s->count;
-    double *work = PLI_NEW(&s->host, 3 * all, double);
+    double *work = PLI_NEW(&s->host, 5 * all, double);
     if (!work) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to analyse %u vertices", s->count);
-    double *b = work, *dx = work + all, *predicted = dx + all;
+    double *b = work, *dx = b + all, *predicted = dx + all, *fine = predicted + all, *coarse = fine + all;
     memcpy(fine, vertex, all * sizeof *fine);
     for (int k = s->level_count - 1; k > 0; --k) {
         const PliIndex even = s->level[k - 1].lattice->vertex_count, n = s->level[k].lattice->vertex_count;
@@ -115,7 +113,7 @@ PliStatus pli_wavelet_analyse(const PliBody *body, const double *vertex, double 
         memcpy(fine, coarse, 3 * (size_t)even * sizeof *fine);
     }
     memcpy(x, fine, 3 * (size_t)s->level[0].lattice->vertex_count * sizeof *x);
-    PLI_FREE(&s->host, work, 3 * all);
+    PLI_FREE(&s->host, work, 5 * all);
     return PLI_OK;
 }
 
@@ -234,19 +232,29 @@ static PliStatus make_locator(PliWavelet *s, PliError *err)
     s->piece_count = (PliIndex)pieces;
     s->locator_cell = PLI_NEW(&s->host, 2 * pieces, PliIndex);
     double *x = PLI_NEW(&s->host, 24 * pieces, double);
-    PliIndex *tet = PLI_NEW(&s->host, 24 * pieces, PliIndex);
-    if (s->locator_cell && x && tet) {
-        PliIndex at = 0;
+    PliIndex *tet = PLI_NEW(&s->host, 24 * pieces, PliIndex), *known = PLI_NEW(&s->host, s->count, PliIndex);
+    if (s->locator_cell && x && tet && known) {
+        PliIndex at = 0, points = 0;
+        memset(known, 0xff, s->count * sizeof *known); // the points of vertices, which regular cells share
         for (PliIndex c = 0; c < l->lattice->cell_count; ++c)
             for (PliIndex p = 0; p < pli_shapes_parts(l->shapes, c) && holds_body(l, c); ++p, ++at) {
                 s->locator_cell[2 * (size_t)at] = c, s->locator_cell[2 * (size_t)at + 1] = p;
-                for (int k = 0; k < 8; ++k)
-                    pli_wavelet_place_of(s, c, p, corner_at[k], x + 3 * (8 * (size_t)at + (size_t)k), NULL);
-                for (int t = 0; t < 6; ++t)
-                    for (int k = 0; k < 4; ++k) tet[24 * (size_t)at + (size_t)(4 * t + k)] = 8 * at + kuhn[t][k];
+                PliIndex corner[8];
+                for (size_t k = 0; k < 8; ++k) {
+                    PliIndex own = PLI_NONE, *point = &own;
+                    if (pli_shapes_regular(l->shapes, c)) point = &known[l->lattice->cell[8 * (size_t)c + k]];
+                    if (*point == PLI_NONE) {
+                        pli_wavelet_place_of(s, c, p, corner_at[k], x + 3 * (size_t)points, NULL);
+                        *point = points++;
+                    }
+                    corner[k] = *point;
+                }
+                for (size_t t = 0; t < 6; ++t)
+                    for (size_t k = 0; k < 4; ++k) tet[24 * (size_t)at + 4 * t + k] = corner[kuhn[t][k]];
             }
-        s->locator = pli_locator_create(&s->host, x, 8 * at, tet, 6 * at);
+        s->locator = pli_locator_create(&s->host, x, points, tet, 6 * at);
     }
+    PLI_FREE(&s->host, known, s->count);
     PLI_FREE(&s->host, x, 24 * pieces);
     PLI_FREE(&s->host, tet, 24 * pieces);
     return s->locator ? PLI_OK : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory to find points in %zu cells", pieces);
@@ -399,9 +407,8 @@ static PliStatus fill_coefficients(PliWavelet *s, PliError *err)
     s->rest = PLI_NEW(&s->host, 3 * (size_t)s->dof_count, double);
     s->place = PLI_NEW(&s->host, 3 * (size_t)s->dof_count, double);
     s->dof_level = PLI_NEW(&s->host, s->dof_count, uint8_t);
-    s->x_level = PLI_NEW(&s->host, 3 * (size_t)s->dof_count, double);
-    s->v_level = PLI_NEW(&s->host, 3 * (size_t)s->dof_count, double);
-    if (!s->rest || !s->place || !s->dof_level || !s->x_level || !s->v_level)
+    s->q = PLI_NEW(&s->host, 3 * (size_t)s->count, double);
+    if (!s->rest || !s->place || !s->dof_level || !s->q)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u coefficients", s->dof_count);
     PliIndex from = 0;
     double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
@@ -526,8 +533,7 @@ void pli_wavelet_free_basis(PliWavelet *s)
     PLI_FREE(host, s->rest, 3 * (size_t)s->dof_count);
     PLI_FREE(host, s->place, 3 * (size_t)s->dof_count);
     PLI_FREE(host, s->dof_level, s->dof_count);
-    PLI_FREE(host, s->x_level, 3 * (size_t)s->dof_count);
-    PLI_FREE(host, s->v_level, 3 * (size_t)s->dof_count);
+    PLI_FREE(host, s->q, 3 * (size_t)s->count);
     for (int k = 0; k < PLI_WAVELET_LEVELS; ++k) {
         PliWaveletLevel *l = &s->level[k];
         if (l->lattice) {

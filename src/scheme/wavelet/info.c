@@ -41,8 +41,10 @@ static const PliAttribute rows[] = {
     { "quadrature", PLI_OPTION, .options = "gauss paper", PLI_FIELD(PliWaveletDef, quadrature),
       .help = "linear laws: integrals at Gauss points, or over the tetrahedra of cells subdivided twice, which is too "
               "stiff" },
-    { "transition", PLI_OPTION, .options = "offset plain", PLI_FIELD(PliWaveletDef, transition),
-      .help = "how details switch: force and size fade, or at once" },
+    { "transition", PLI_OPTION, .options = "offset plain paper", PLI_FIELD(PliWaveletDef, transition),
+      .help = "how details switch: force and size fade, or at once, or as oscillators beside the body as the paper has "
+              "them "
+              "(linear laws)" },
     { "fade", PLI_REAL, PLI_FIELD(PliWaveletDef, fade), .help = "s, length of a transition" },
     { "memory", PLI_REAL, PLI_FIELD(PliWaveletDef, memory),
       .help = "s, over which the largest displacement, which the threshold is a part of, is forgotten" },

@@ -158,7 +158,7 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
 {
     const PliBodyDef *def = pli_body_def(body);
     const bool linear = s->def.law != PLI_WAVELET_NONLINEAR;
-    double *r = s->residual, *q = s->x_level, *m = s->motion;
+    double *r = s->residual, *q = s->q, *m = s->motion;
     if (has_outside(body) || !linear) {
         memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
         pli_body_add_external_forces(body, x, v, dt, r);

@@ -31,16 +31,11 @@ const uint8_t *pli_cell_face(int corners, int f, int *count)
     return face;
 }
 
-void pli_lattice_destroy(PliLattice *l)
+void pli_lattice_forget_joints(PliLattice *l)
 {
-    if (!l) return;
     const PliHost host = l->host;
     const size_t v = l->vertex_count, c = l->cell_count, e = l->edge_capacity, f = l->face_capacity;
-    PLI_FREE(&host, l->x, 3 * v);
     PLI_FREE(&host, l->corner_tag, v);
-    PLI_FREE(&host, l->vertex_outer, v);
-    PLI_FREE(&host, l->corners, c);
-    PLI_FREE(&host, l->empty, c);
     PLI_FREE(&host, l->cell, 8 * c);
     PLI_FREE(&host, l->cell_edge, 12 * c);
     PLI_FREE(&host, l->cell_face, 6 * c);
@@ -59,6 +54,21 @@ void pli_lattice_destroy(PliLattice *l)
     PLI_FREE(&host, l->vertex_cell, l->vertex_cells);
     PLI_FREE(&host, l->edge_face, l->edge_faces);
     PLI_FREE(&host, l->edge_cell, l->edge_cells);
+    l->corner_tag = l->sharp = l->edge_outer = NULL;
+    l->cell = l->cell_edge = l->cell_face = l->edge = l->face = l->face_cell = NULL;
+    l->vertex_edge_first = l->vertex_face_first = l->vertex_cell_first = l->edge_face_first = l->edge_cell_first = NULL;
+    l->vertex_edge = l->vertex_face = l->vertex_cell = l->edge_face = l->edge_cell = NULL;
+}
+
+void pli_lattice_destroy(PliLattice *l)
+{
+    if (!l) return;
+    const PliHost host = l->host;
+    pli_lattice_forget_joints(l);
+    PLI_FREE(&host, l->x, 3 * (size_t)l->vertex_count);
+    PLI_FREE(&host, l->vertex_outer, l->vertex_count);
+    PLI_FREE(&host, l->corners, l->cell_count);
+    PLI_FREE(&host, l->empty, l->cell_count);
     PLI_FREE(&host, l, 1);
 }
 

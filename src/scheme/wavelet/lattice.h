@@ -55,6 +55,8 @@ typedef struct PliLatticeDef {
 } PliLatticeDef;
 PliLattice *pli_lattice_create(const PliHost *host, const PliLatticeDef *def, PliError *err);
 void pli_lattice_destroy(PliLattice *l); ///< NULL is fine
+/// Places and counts stay; cells, edges, faces and who meets are gone: it cannot be subdivided any more.
+void pli_lattice_forget_joints(PliLattice *l);
 
 /// Hexahedra and tetrahedra of a mesh; hexahedra with repeated corners are prisms or tetrahedra, pyramids are refused. Boundary edges
 /// bent by more than `angle` (degrees) at rest become sharp, and vertices with three of them stay; 180 or more: none.

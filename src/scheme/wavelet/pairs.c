@@ -365,7 +365,7 @@ static void contract_loads(PliWavelet *s)
     for (int k = s->level_count - 1; k > 0; --k) {
         const PliRows r = pli_transfer_rows(s->level[k].rows);
         const PliIndex even = s->level[k - 1].lattice->vertex_count;
-        double *f = s->x_level, *load = s->v_level;
+        double *f = s->q, *load = f + 3 * (size_t)even; // subdivision makes at least three times as many
         memset(f, 0, 3 * (size_t)even * sizeof *f);
         memset(load, 0, even * sizeof *load);
         pli_rows_add_transpose((PliRows){ r.first, r.column, r.weight, s->level[k].lattice->vertex_count, even },

@@ -414,6 +414,10 @@ static void watch(void *self, const PliStepMatrix *a, const double *f)
     k->stands_in = g * (truly - own) <= most * (inertia + g * own);
 }
 
+/// Steps with the stiffness at rest leave more than a tenth of what the true one asks for; one that is there to end a swing need not be
+/// better by a hundred times.
+static double enough(void *self) { return ((const PliRestStiffness *)self)->may_stand_in ? 1e-3 : 0.0; }
+
 static void spent(void *self, int iterations)
 {
     PliRestStiffness *k = self;
@@ -451,6 +455,7 @@ const PliLinearOps pli_rest_linear_ops = {
     .solve = solve,
     .watch = watch,
     .spent = spent,
+    .enough = enough,
     .notices = true,
     .tethered = true,
     .responds = true,

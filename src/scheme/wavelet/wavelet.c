@@ -103,6 +103,8 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
         const double factor = now->young / was->young;
         for (size_t k = 0; k < 9 * (size_t)s->block_count; ++k) s->block_stiffness[k] *= factor;
         for (size_t k = 0; k < 9 * (size_t)s->count; ++k) s->inverse[k] /= factor;
+        for (size_t k = 0; s->own_stiffness && k < 9 * (size_t)s->entry_first[s->active_count]; ++k)
+            s->own_stiffness[k] *= factor;
         s->revision++; // the factor is of the old one
     }
     s->def.base = *def;
@@ -155,6 +157,15 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
     if (d->law == PLI_WAVELET_NONLINEAR && d->base.poisson_region_count)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: poisson regions act with linear elasticity only; a material law has one ratio");
+    if (d->transition == PLI_WAVELET_PAPER && d->law == PLI_WAVELET_NONLINEAR)
+        return pli_refuse(
+            err, PLI_UNSUPPORTED,
+            "wavelet: the transitions of the paper act with linear elasticity only; a material law has no "
+            "pairs to leave out");
+    if (d->transition == PLI_WAVELET_PAPER && d->base.criterion.kind != PLI_BY_FORCE)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: the transitions of the paper decide by the size of details, not by contact, camera "
+                          "or region");
     if (d->quadrature != PLI_WAVELET_GAUSS && (d->law == PLI_WAVELET_NONLINEAR || d->surface || d->resolution > 0))
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: the quadrature of the paper acts with linear elasticity in a whole lattice only");
@@ -184,6 +195,7 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
     const bool rest = def->law == PLI_WAVELET_NONLINEAR && def->tangent == PLI_WAVELET_REST;
     const PliIndex watched = rest ? s->count : 0;
     if (status == PLI_OK) status = pli_wavelet_make_pairs(s, err);
+    for (int k = 0; k < s->level_count && status == PLI_OK; ++k) pli_lattice_forget_joints(s->level[k].lattice);
     if (status == PLI_OK && (pli_wavelet_cut_create(s) != PLI_OK || pli_wavelet_adapt_create(s) != PLI_OK ||
                              pli_rest_stiffness_init(&s->stiffness, host, def->base.linear_solver, watched) != PLI_OK))
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u functions", s->count);

@@ -103,6 +103,7 @@ typedef struct PliWavelet {
     PliIndex *mass_first, *mass_column;
     double *mass_value;
     PliIndex *entry_first, *entry_column, *entry, *cut_order;
+    double *own_stiffness, *own_mass; ///< of the paper's transitions, by entry: what is left of its block; NULL: all
     uint8_t *driven;
     PliRestStiffness stiffness;
     PliLinearMethod method;
@@ -122,16 +123,15 @@ typedef struct PliWavelet {
     uint64_t w_revision;
 
     // adaptation
-    uint8_t *fixed;            ///< per coefficient: the host moves it
-    uint8_t *candidate;        ///< per function
-    uint8_t *parent;           ///< per function: a finer detail that is on hangs on it
-    PliIndex *listed;          ///< candidates, ascending; info.candidates of them
-    uint64_t listed_revision;  ///< of the cut they are of; 0: of none
-    double *outside;           ///< N, [count, 3]: of the host at the last step
-    uint64_t fixed_key;        ///< of `fixed`
-    double *residual;          ///< N, per coefficient: forces on control vertices, then on functions
-    double *motion;            ///< [count, 3]: scratch
-    double *x_level, *v_level; ///< scratch, per coefficient
+    uint8_t *fixed;           ///< per coefficient: the host moves it
+    uint8_t *candidate;       ///< per function
+    uint8_t *parent;          ///< per function: a finer detail that is on hangs on it
+    PliIndex *listed;         ///< candidates, ascending; info.candidates of them
+    uint64_t listed_revision; ///< of the cut they are of; 0: of none
+    double *outside;          ///< N, [count, 3]: of the host at the last step
+    uint64_t fixed_key;       ///< of `fixed`
+    double *residual;         ///< N, per coefficient: forces on control vertices, then on functions
+    double *motion, *q;       ///< [count, 3]: scratch
     double *
         start; ///< per function: N of the force that fades, or m of the detail that does, in the frame of the rest shape
     double *push;                 ///< N s, [count, 3]: of the coming step, what makes up for velocities that were set
@@ -160,7 +160,23 @@ typedef struct PliWavelet {
     PliWaveletInfo info;
 } PliWavelet;
 
-enum { PLI_PASSIVE, PLI_ACTIVE, PLI_FADING_IN, PLI_FADING_OUT };
+enum {
+    PLI_PASSIVE,
+    PLI_ACTIVE,
+    PLI_FADING_IN,
+    PLI_FADING_OUT,
+    // of the paper's transitions: oscillators by themselves, on their way to be one or none, and between that and active
+    PLI_SIMPLE,
+    PLI_COMING,
+    PLI_LEAVING,
+    PLI_RISING,
+    PLI_SINKING
+};
+
+/// What is left of the pairs of a function: of those with others, and of stiffness and mass of its own.
+typedef struct PliPaperWeights {
+    double others, stiffness, mass;
+} PliPaperWeights;
 
 extern const PliSchemeOps pli_wavelet_ops; // wavelet.c
 // wavelet_basis.c
@@ -209,6 +225,12 @@ void pli_wavelet_adapt_destroy(PliWavelet *s);
 void pli_wavelet_adapt_reset(PliWavelet *s);
 bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double dt);
 void pli_wavelet_pin(void *self, const uint8_t *fixed);
+/// m, what a detail must be worth to be switched on; x and v are complete afterwards.
+double pli_wavelet_find_threshold(PliWavelet *s, const PliBody *body, double *x, double *v);
+// paper.c
+PliPaperWeights pli_wavelet_paper_weights(const PliWavelet *s, PliIndex a);
+/// Transitions of the paper go on, and others begin where a decision is due. @return whether the cut is another one
+bool pli_wavelet_follow_paper(PliWavelet *s, PliBody *body, double *x, double *v, double dt, bool due);
 // fade.c
 /// Before anything switches: what led details to zero in the last step is remembered, to be taken back.
 void pli_wavelet_begin_fades(PliWavelet *s, const double *impulse, const double *x, const double *v);

@@ -265,6 +265,29 @@ TEST(Wavelet, changesOfTheSetAllocateNothingWhenTheMostIsKnown)
     EXPECT_EQ(watched.calls, before);
 }
 
+TEST(Wavelet, oscillatorsOfThePaperThatBecameFullComeToRestAsAllFunctionsDo)
+{
+    double tip[2][3];
+    for (int all = 0; all < 2; ++all) {
+        PliWaveletDef d = box(2, 2, 2);
+        d.base.gravity[2] = -9.81, d.base.mass_damping = 5.0, d.base.criterion.threshold = 1e-9,
+        d.base.criterion.coarsen = 1e-6;
+        d.transition = PLI_WAVELET_PAPER, d.base.adapt = !all;
+        Body b(d);
+        b.clamp(2);
+        if (all) {
+            ASSERT_EQ(pli_wavelet_activate(b.body, nullptr, 0, nullptr), PLI_OK);
+        }
+        for (int k = 0; k < 120; ++k) ASSERT_TRUE(b.step(0.05)) << k;
+        const PliWaveletInfo info = pli_wavelet_info(b.body);
+        EXPECT_EQ(info.fading, 0u);
+        EXPECT_TRUE(all || info.activated > 0.5 * (info.functions - 27)) << info.activated;
+        const double p[3] = { 0.3, 1.1, 1.9 };
+        point_at(b, p, b.x, tip[all]);
+    }
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(tip[0][c], tip[1][c], 1e-7);
+}
+
 TEST(Wavelet, badDefinitionsAreRefusedInOneSentence)
 {
     const auto refused = [](PliWaveletDef d, const char *word) {
@@ -287,6 +310,10 @@ TEST(Wavelet, badDefinitionsAreRefusedInOneSentence)
     refused(d, "subdivide it once");
     d = box(1, 1, 1), d.base.criterion.kind = PLI_BY_VELOCITY;
     refused(d, "criterion");
+    d = box(2, 2, 2), d.transition = PLI_WAVELET_PAPER, d.law = PLI_WAVELET_NONLINEAR;
+    refused(d, "transitions of the paper");
+    d = box(2, 2, 2), d.transition = PLI_WAVELET_PAPER, d.base.criterion.kind = PLI_BY_CONTACT;
+    refused(d, "not by contact, camera or region");
 }
 
 TEST(Wavelet, aBodyInsideOutIsRefused)
