@@ -159,7 +159,7 @@ static PliBody *make_octree(Dent *d, PliError *err)
 static PliBody *make_wavelet(Dent *d, PliError *err)
 {
     PliToolRig *g = &d->rig;
-    const Grading grid = { 7, 2, 1.0, 1.5 };
+    const Grading grid = { d->rough ? 6 : 7, 2, 1.0, 1.5 };
     PliWaveletDef def = pli_wavelet_default();
     d->outside = grade(&grid, grid.cells);
     def.base = base_of(d, def.base, 2.0);
