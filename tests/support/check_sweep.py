@@ -13,6 +13,7 @@ import csv
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -151,6 +152,10 @@ def main():
         for executor in a.executors or [e for e in ("parallel",) if shutil.which(e)]:
             assert getattr(sweep, executor)(folder / executor) == wanted, f"{executor} has another table"
             print(f"{executor}: the same table")
+        # what is said to come next is what a shell takes
+        odd = folder / "it's my sweep"
+        words = shlex.split(sweep.call("plan", str(folder / "s.toml"), "--out", str(odd), check=True).stdout.splitlines()[-1])
+        assert words == ["Next:", "pliant", "sweep", "run", str(odd)], words
         # what is wrong is said with its line
         (folder / "bad.toml").write_text('scenes = ["s.scn"]\n[attributes]\ntreshold = [1]\n')
         bad = sweep.call("plan", str(folder / "bad.toml"), stderr=subprocess.PIPE)
