@@ -64,8 +64,8 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
     PliSkin *skin = pli_skin_create(&b->host, b->statics.dof_count, points, point_count, tris, tri_count, base);
     base = NULL; // the skin's, also when it could not be made
     if (!skin) goto no_memory;
-    // without a way to follow single points, steps look at all of them by these rows
-    if ((!b->ops->follow && !pli_skin_reserve_rows(skin)) || hang_on_levels(b, skin) != PLI_OK) {
+    // without a way to follow single points, steps look at all of them by rows
+    if ((!b->ops->follow && !pli_skin_reserve(skin, true)) || hang_on_levels(b, skin) != PLI_OK) {
         pli_skin_destroy(skin);
         goto no_memory;
     }
@@ -94,6 +94,8 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
     if (count < 0 || count > PLI_TOOL_MAX)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "a body takes up to %d tools, not %d", PLI_TOOL_MAX, count);
     if (count && !b->skin) return pli_refuse(err, PLI_BAD_ARGUMENT, "tools need a skin to touch");
+    if (count && !pli_skin_reserve(b->skin, false))
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the rows of %u skin points", b->skin->point_count);
     if (count && !b->contact) {
         b->contact = pli_contact_create(&b->host, b->skin->point_count * 2);
         if (!b->contact)

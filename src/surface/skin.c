@@ -42,10 +42,8 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->host = *host;
     s->point_count = point_count, s->tri_count = tri_count, s->dof_count = dof_count;
     s->base = s->finest = base;
-    const size_t n = point_count, slots = n * PLI_SKIN_ROW;
+    const size_t n = point_count;
     s->tris = PLI_NEW(host, 3 * (size_t)tri_count, PliIndex);
-    s->column = PLI_NEW(host, slots, PliIndex);
-    s->weight = PLI_NEW(host, slots, double);
     s->entries = PLI_NEW(host, n, PliIndex);
     s->stamp = PLI_NEW(host, n, uint64_t);
     s->offset = PLI_NEW(host, 3 * n, double);
@@ -61,9 +59,9 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->kept = PLI_NEW(host, n, PliIndex);
     s->is_kept = PLI_NEW(host, n, uint8_t);
     if (s->rest) memcpy(s->rest, points, 3 * n * sizeof *points);
-    if (!s->tris || !s->column || !s->weight || !s->entries || !s->stamp || !s->offset || !s->position || !s->area ||
-        !s->level || !s->dense || !s->touched || !s->dof || !s->rest || !s->before || !s->wake || !s->kept ||
-        !s->is_kept || pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
+    if (!s->tris || !s->entries || !s->stamp || !s->offset || !s->position || !s->area || !s->level || !s->dense ||
+        !s->touched || !s->dof || !s->rest || !s->before || !s->wake || !s->kept || !s->is_kept ||
+        pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
         pli_skin_destroy(s);
         return NULL;
     }
@@ -135,6 +133,15 @@ void pli_skin_reset(PliSkin *s)
     s->in_use = false; // nobody has seen the new one
 }
 
+bool pli_skin_reserve(PliSkin *s, bool packed)
+{
+    const size_t slots = (size_t)s->point_count * PLI_SKIN_ROW;
+    if (!s->column) s->column = PLI_NEW(&s->host, slots, PliIndex);
+    if (!s->weight) s->weight = PLI_NEW(&s->host, slots, double);
+    if (packed && !s->packed) s->packed = pli_transfer_create(&s->host, s->point_count, slots);
+    return s->column && s->weight && (!packed || s->packed);
+}
+
 // the PLI_SKIN_ROW largest of the touched weights, in the order they were touched, rescaled to their full sum
 static PliIndex keep_largest(PliSkin *s, PliIndex count)
 {
@@ -185,7 +192,7 @@ void pli_skin_compose(PliSkin *s, PliIndex i, PliRows w, const uint64_t *changed
 
 void pli_skin_compose_all(PliSkin *s, PliRows w, const uint64_t *changed, uint64_t now, const uint8_t *dof_level)
 {
-    if (s->composed_revision == now) return;
+    if (s->composed_revision == now || !pli_skin_reserve(s, false)) return;
     s->composed_revision = now;
     for (PliIndex i = 0; i < s->point_count; ++i) {
         pli_skin_compose(s, i, w, changed, now);
@@ -206,15 +213,9 @@ void pli_skin_point(const PliSkin *s, PliIndex i, const double *x, double p[3])
     for (PliIndex k = 0; k < s->entries[i]; ++k) v3_madd(p, s->weight[row + k], x + 3 * (size_t)s->column[row + k]);
 }
 
-bool pli_skin_reserve_rows(PliSkin *s)
-{
-    if (!s->packed) s->packed = pli_transfer_create(&s->host, s->point_count, (size_t)s->point_count * PLI_SKIN_ROW);
-    return s->packed != NULL;
-}
-
 PliRows pli_skin_rows(PliSkin *s, uint64_t now)
 {
-    if (!pli_skin_reserve_rows(s)) return (PliRows){ 0 };
+    if (s->composed_revision == 0 || !pli_skin_reserve(s, true)) return (PliRows){ 0 };
     if (s->packed_revision != now) {
         pli_transfer_clear(s->packed, s->dof_count);
         for (PliIndex i = 0; i < s->point_count; ++i) {

@@ -63,7 +63,8 @@ void pli_skin_point(const PliSkin *skin, PliIndex i, const double *x,
                     double p[3]); ///< with its offset; needs a composed row
 /// Packed CSR of the composed rows. The first call allocates, unless there is room already; no rows: no memory.
 PliRows pli_skin_rows(PliSkin *skin, uint64_t now);
-bool pli_skin_reserve_rows(PliSkin *skin); ///< false: no memory
+/// Room for composed rows, which steps with tools need, and for packed ones. @return false: no memory
+bool pli_skin_reserve(PliSkin *skin, bool packed);
 /// Takes up what would have jumped: offset += before - position, where both hold the kept points as shown.
 /// @return the largest of that, m: what an event hides, and what fades afterwards.
 double pli_skin_absorb(PliSkin *skin);

@@ -155,7 +155,7 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
     if (c->kind == PLI_BY_CAMERA) return pli_score_camera(c, s->place + 3 * (size_t)a, size);
     if (c->kind == PLI_BY_REGION) return pli_score_region(c, s->place + 3 * (size_t)a);
     double u[3];
-    m3_apply(u, s->inverse + 9 * (size_t)a, s->residual + 3 * (size_t)a);
+    pli_wavelet_yield(s, a, s->residual + 3 * (size_t)a, u);
     return v3_norm(u) / theta;
 }
 
@@ -309,7 +309,7 @@ static void spread_jump(PliWavelet *s, double theta)
     }
     for (PliIndex a = first; a < s->count; ++a) {
         double u[3];
-        m3_apply(u, s->inverse + 9 * (size_t)a, pull + 3 * (size_t)a);
+        pli_wavelet_yield(s, a, pull + 3 * (size_t)a, u);
         v3_add(way + 3 * (size_t)a, way + 3 * (size_t)a, u);
     }
 }

@@ -73,7 +73,7 @@ static void turn_and_solve(const PliWavelet *s, PliIndex a, const double f[3], d
 {
     double turned[3];
     turn_back(turned, s->rotation, f);
-    m3_apply(u, s->inverse + 9 * (size_t)a, turned);
+    pli_wavelet_yield(s, a, turned, u);
 }
 
 double pli_wavelet_find_jump(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt)

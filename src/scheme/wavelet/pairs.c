@@ -672,11 +672,11 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     const PliHost *host = &s->host;
     s->load = PLI_NEW(host, s->count, double);
     s->mean = PLI_NEW(host, 3 * (size_t)s->count, double);
-    s->inverse = PLI_NEW(host, 9 * (size_t)s->count, double);
+    s->own_block = PLI_NEW(host, s->count, PliIndex);
     s->pair_first = PLI_NEW(host, (size_t)s->count + 1, PliIndex);
     Matrix a[PLI_WAVELET_LEVELS] = { { 0 } };
     Sum sum = { 0 };
-    PliStatus status = s->load && s->mean && s->inverse && s->pair_first && make_sum(host, &sum, s->count)
+    PliStatus status = s->load && s->mean && s->own_block && s->pair_first && make_sum(host, &sum, s->count)
                            ? PLI_OK
                            : PLI_OUT_OF_MEMORY;
     if (status == PLI_OK) status = find_material(s);
@@ -709,9 +709,9 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     for (PliIndex i = 0; i < s->count; ++i) {
         PliPair *pair;
         const PliIndex n = pli_wavelet_pairs_of(s, i, s->dof_level[i], &pair);
+        s->own_block[i] = PLI_NONE;
         for (PliIndex k = 0; k < n; ++k)
-            if (pair[k].column == i)
-                m3_inverse(s->inverse + 9 * (size_t)i, s->block_stiffness + 9 * (size_t)pair[k].block);
+            if (pair[k].column == i) s->own_block[i] = pair[k].block;
     }
     s->info.full_entries = 9 * (2 * s->pair_count - s->count);
     s->info.volume = s->volume;
@@ -719,12 +719,19 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     return PLI_OK;
 }
 
+void pli_wavelet_yield(const PliWavelet *s, PliIndex a, const double f[3], double u[3])
+{
+    double inverse[9] = { 0.0 };
+    if (s->own_block[a] != PLI_NONE) m3_inverse(inverse, s->block_stiffness + 9 * (size_t)s->own_block[a]);
+    m3_apply(u, inverse, f);
+}
+
 void pli_wavelet_free_pairs(PliWavelet *s)
 {
     const PliHost *host = &s->host;
     PLI_FREE(host, s->load, s->count);
     PLI_FREE(host, s->mean, 3 * (size_t)s->count);
-    PLI_FREE(host, s->inverse, 9 * (size_t)s->count);
+    PLI_FREE(host, s->own_block, s->count);
     PLI_FREE(host, s->pair_first, (size_t)s->count + 1);
     PLI_FREE(host, s->pair_byte, s->byte_capacity);
     if (s->pair_run) PLI_FREE(host, s->pair_run, section_of(s, s->count));

@@ -102,7 +102,6 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
     if (now->young != was->young) {
         const double factor = now->young / was->young;
         for (size_t k = 0; k < 9 * (size_t)s->block_count; ++k) s->block_stiffness[k] *= factor;
-        for (size_t k = 0; k < 9 * (size_t)s->count; ++k) s->inverse[k] /= factor;
         for (size_t k = 0; s->own_stiffness && k < 9 * (size_t)s->entry_first[s->active_count]; ++k)
             s->own_stiffness[k] *= factor;
         s->revision++; // the factor is of the old one

@@ -87,9 +87,9 @@ typedef struct PliWavelet {
     double *block_stiffness;       ///< N/m, [blocks, 9]
     double *block_mass;            ///< kg
     PliIndex block_count;
-    double *load;    ///< kg, int rho N
-    double *mean;    ///< 1/m, int grad N / V
-    double *inverse; ///< m/N, [count, 9]: of the diagonal block
+    double *load;        ///< kg, int rho N
+    double *mean;        ///< 1/m, int grad N / V
+    PliIndex *own_block; ///< per function: of it with itself; PLI_NONE: it is dropped
     size_t byte_capacity, run_capacity, block_capacity, row_capacity;
     // control vertices from functions
     PliIndex *row_first, *row_column; ///< per coefficient from `count` on
@@ -210,6 +210,8 @@ void pli_wavelet_free_pairs(PliWavelet *s);
 /// Pairs of function `a` with those before it and itself, of levels up to `level`, finer levels first. Valid until the next call. @return
 /// how many
 PliIndex pli_wavelet_pairs_of(const PliWavelet *s, PliIndex a, int level, PliPair **pairs);
+/// u = K_aa^-1 f: how far a force would move a function by itself, in the frame of the rest shape. 0 for those that are dropped.
+void pli_wavelet_yield(const PliWavelet *s, PliIndex a, const double f[3], double u[3]);
 // wavelet_cut.c
 PliStatus pli_wavelet_cut_create(PliWavelet *s);
 void pli_wavelet_cut_destroy(PliWavelet *s);

@@ -28,7 +28,7 @@ static double fall(PliWaveletTransition transition, double *foretold, PliVerifyR
     for (PliIndex a = s->level[0].lattice->vertex_count; a < s->count; ++a) {
         double weight[3], way[3];
         for (size_t c = 0; c < 3; ++c) weight[c] = s->load[a] * d.base.gravity[c];
-        m3_apply(way, s->inverse + 9 * (size_t)a, weight);
+        pli_wavelet_yield(s, a, weight, way);
         *foretold = pli_max(*foretold, v3_norm(way));
         most = pli_max(most, v3_norm(g.x + 3 * (size_t)a));
     }
