@@ -261,9 +261,12 @@ bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double 
     // it flies on with the error it has made, whatever its level is then
     const bool known = !held && t->plan.uniform && t->whole_time > SWUNG;
     const bool flies = known && measured(t, t->present, count - 1, lags) < FLIES * accuracy;
-    t->use_shadows = t->plan.uniform && t->plan.level > 0 && (!flies || pli_tetlod_extrapolates(t));
+    const int least = held && !t->swings ? 2 : 1;
+    t->use_shadows = t->plan.uniform && t->plan.level >= least && (!flies || pli_tetlod_extrapolates(t));
     t->strain_error = t->error * t->largest_displacement;
-    const bool trust = pli_tetlod_compare_shadows(t, body, x, t->time - t->last_look);
+    // a dent hardly moves what is coarser: of a held and slow body shadows are believed where two of them agree
+    const bool compared = pli_tetlod_compare_shadows(t, body, x, t->time - t->last_look);
+    const bool trust = compared && (!held || t->swings || pli_tetlod_extrapolates(t));
     t->last_look = t->time;
     const PliPlan before = t->plan;
     if (flies) t->error = measured(t, t->present, count - 1, lags);
