@@ -73,6 +73,7 @@ static void print_feel(const Options *o, const PliFeel *f, double stiffest)
         row(&t, "threads that tick in turn", f->loop.threads, "");
         row(&t, "ticks", (double)f->loop.ticks, "");
         row(&t, "missed deadlines", (double)f->loop.missed, "");
+        row(&t, "of them after a slow tick", (double)f->loop.missed_slow, "else woken late");
         row(&t, "longest gap", 1e3 * f->loop.worst_gap, "ms");
         row(&t, "taken by the machine below", 1e3 * f->stolen, "ms");
         row(&t, "callback p99.9", 1e6 * f->loop.callback_p999, "us");
@@ -113,6 +114,7 @@ static PliStatus write_json(const Options *o, const PliFeel *f, double stiffest,
         pli_json_number(&j, "rate", f->loop.rate);
         pli_json_integer(&j, "ticks", (int64_t)f->loop.ticks);
         pli_json_integer(&j, "missed", (int64_t)f->loop.missed);
+        pli_json_integer(&j, "missed_slow", (int64_t)f->loop.missed_slow);
         pli_json_number(&j, "longest_gap", f->loop.worst_gap);
         pli_json_number(&j, "stolen", f->stolen);
         pli_json_number(&j, "callback_p999", f->loop.callback_p999);

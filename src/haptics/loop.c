@@ -32,6 +32,7 @@ struct PliLoop {
     // of the tick
     struct timespec last;
     bool begun;
+    double took; ///< s, of the last one
     PliLoopStats stats;
     PliTick *trace;
     size_t keep;
@@ -95,8 +96,9 @@ static void tick(void *user)
     if (l->begun) {
         count(s->gap, 100.0 * gap / l->period);
         s->worst_gap = fmax(s->worst_gap, gap);
-        if (gap > 2.0 * l->period) s->missed++;
+        if (gap > 2.0 * l->period) s->missed++, s->missed_slow += l->took > l->period;
     }
+    l->took = took;
     l->begun = true;
     count(s->call, 1e6 * took);
     s->worst_call = fmax(s->worst_call, took);

@@ -155,9 +155,10 @@ PLI_API void pli_device_push(PliDevice *device, const double position[3], uint32
 enum { PLI_LOOP_BINS = 300 };
 /// Times of a running loop.
 typedef struct PliLoopStats {
-    uint64_t ticks, missed;           ///< missed: gaps above two periods
-    double seconds, rate;             ///< Hz, mean
-    double worst_gap;                 ///< s
+    uint64_t ticks, missed; ///< missed: gaps above two periods
+    uint64_t missed_slow; ///< of them after a tick of more than a period; before all others the threads were woken late
+    double seconds, rate; ///< Hz, mean
+    double worst_gap;     ///< s
     double callback_p999, worst_call; ///< s, of one tick: 99.9 of 100 take no longer; the longest
     uint32_t
         gap[PLI_LOOP_BINS]; ///< gaps between ticks in bins of a hundredth of the period; the last takes what is longer
