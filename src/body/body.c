@@ -414,7 +414,10 @@ static void hook_force(void *self, double t, double h, const double *x, const do
 static void hook_correct(void *self, double t, double h, double *x, double *v)
 {
     PliBody *b = self;
-    if (b->tool_count && !b->choice.implicit) pli_contact_correct(b->contact, t, h, x, v);
+    if (b->tool_count && !b->choice.implicit) {
+        b->contact->tick = b->system.tick;
+        pli_contact_correct(b->contact, t, h, x, v);
+    }
     if (b->rows) pli_body_rows_correct(b, t, h, x, v);
 }
 

@@ -8,8 +8,9 @@
 #include "base/vec.h"
 #include "body/forms.h"
 
-// scratch of a row: compliance 1/kg, multiplier of this substep kg m, and (normals) the depth still allowed, m
-enum { COMPLIANCE, MULTIPLIER, ALLOWED };
+// scratch of a row: compliance 1/kg, multiplier of this substep kg m, (normals) the depth still allowed, m, and the multipliers of
+// the substeps before it in the present round of rates: friction is lawful over a round, see contact.h
+enum { COMPLIANCE, MULTIPLIER, ALLOWED, EARLIER, SCRATCH };
 
 static double row_dot(const PliBody *b, const PliContactRows *rows, PliIndex r, const double *a)
 {
@@ -40,7 +41,7 @@ void pli_body_rows_begin(PliBody *b)
     rows->force = 0.0;
     const PliIndex count = rows->contact_count * (PliIndex)rows->rows_per_contact;
     for (PliIndex r = 0; r < count; ++r) {
-        double *w = rows->work + 3 * (size_t)r;
+        double *w = rows->work + SCRATCH * (size_t)r;
         w[COMPLIANCE] = 0.0;
         for (PliIndex k = rows->first[r]; k < rows->first[r + 1]; ++k) {
             const PliIndex at = b->live.position[rows->dof[k]];
@@ -53,20 +54,19 @@ void pli_body_rows_begin(PliBody *b)
 
 static void correct_friction(const PliBody *b, PliContactRows *rows, PliIndex normal, double h, double *x, double *v)
 {
-    double old[2], wanted[2];
+    double old[2], wanted[3] = { 0.0, 0.0, 0.0 }, before[3] = { 0.0, 0.0, 0.0 };
     for (int d = 0; d < 2; ++d) {
         const PliIndex r = normal + 1 + (PliIndex)d;
-        const double *w = rows->work + 3 * (size_t)r;
+        const double *w = rows->work + SCRATCH * (size_t)r;
         const double slip = h * (row_dot(b, rows, r, v) + rows->offset[r] / b->step_length);
-        old[d] = w[MULTIPLIER];
+        old[d] = w[MULTIPLIER], before[d] = w[EARLIER];
         wanted[d] = w[COMPLIANCE] > 0.0 ? old[d] - slip / w[COMPLIANCE] : 0.0;
     }
-    const double most = rows->friction * rows->work[3 * (size_t)normal + MULTIPLIER];
-    const double size = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1]);
-    const double scale = size > most ? most / size : 1.0;
+    const double *pressed = rows->work + SCRATCH * (size_t)normal;
+    const double scale = pli_cone_share(before, wanted, rows->friction * (pressed[EARLIER] + pressed[MULTIPLIER]));
     for (int d = 0; d < 2; ++d) {
         const PliIndex r = normal + 1 + (PliIndex)d;
-        rows->work[3 * (size_t)r + MULTIPLIER] = scale * wanted[d];
+        rows->work[SCRATCH * (size_t)r + MULTIPLIER] = scale * wanted[d];
         row_push(b, rows, r, scale * wanted[d] - old[d], h, x, v);
     }
 }
@@ -76,11 +76,15 @@ void pli_body_rows_correct(PliBody *b, double t, double h, double *x, double *v)
     PliContactRows *rows = b->rows;
     const int per = rows->rows_per_contact;
     const double left = fmax(0.0, 1.0 - t / b->step_length);
-    for (PliIndex r = 0; r < rows->contact_count * (PliIndex)per; ++r) rows->work[3 * (size_t)r + MULTIPLIER] = 0.0;
+    for (PliIndex r = 0; r < rows->contact_count * (PliIndex)per; ++r) {
+        double *w = rows->work + SCRATCH * (size_t)r;
+        w[EARLIER] = b->system.tick == 0 ? 0.0 : w[EARLIER] + w[MULTIPLIER];
+        w[MULTIPLIER] = 0.0;
+    }
     for (int sweep = 0; sweep < rows->sweeps; ++sweep) {
         for (PliIndex i = 0; i < rows->contact_count; ++i) {
             const PliIndex r = i * (PliIndex)per;
-            double *w = rows->work + 3 * (size_t)r;
+            double *w = rows->work + SCRATCH * (size_t)r;
             if (w[COMPLIANCE] == 0.0) continue; // hangs on fixed coefficients only
             const double gap = rows->offset[r] + row_dot(b, rows, r, x) + left * w[ALLOWED];
             const double now = fmax(0.0, w[MULTIPLIER] - gap / w[COMPLIANCE]);
@@ -90,7 +94,7 @@ void pli_body_rows_correct(PliBody *b, double t, double h, double *x, double *v)
         }
     }
     for (PliIndex i = 0; i < rows->contact_count; ++i)
-        rows->force += rows->work[3 * (size_t)i * (size_t)per + MULTIPLIER] / (h * b->step_length);
+        rows->force += rows->work[SCRATCH * (size_t)i * (size_t)per + MULTIPLIER] / (h * b->step_length);
 }
 
 PliStepInfo pli_body_advance_under(PliBody *b, const PliState *s, double dt, PliContactRows *rows)

@@ -321,6 +321,7 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
     c->modulus = compression_modulus(&b->def.material);
     c->size = b->size;
     c->drag = b->def.mass_damping;
+    c->ticks = c->implicit ? 1 : 1 << (b->system.rate_count - 1);
     if (stage->start == 0.0) pli_contact_begin(c, b->live.inv_mass, b->step_length);
     pli_contact_begin_stage(c, stage);
     if (!b->ops->transfer_rows) pli_body_skin_compose(b);

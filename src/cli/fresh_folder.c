@@ -52,6 +52,7 @@ int pli_fresh_folder_begin(PliFreshFolder *f, const char *command, const char *n
 
 PliStatus pli_fresh_folder_keep(PliFreshFolder *f, PliError *err)
 {
+    if (pli_interrupted()) return pli_refuse(err, PLI_BAD_FILE, "ended by a signal");
     if (rename(f->scratch, f->name) == 0) return PLI_OK;
     return pli_refuse(err, PLI_BAD_FILE, "the folder %.300s cannot be made", f->name);
 }

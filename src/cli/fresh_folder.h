@@ -14,7 +14,7 @@ typedef struct PliFreshFolder {
 /// Refuses a name that is taken by anything but an empty folder. From here on Ctrl-C is listened for.
 /// @return an exit code, after a sentence when it is not 0
 int pli_fresh_folder_begin(PliFreshFolder *f, const char *command, const char *name);
-/// All is there: the folder gets its name.
+/// All is there: the folder gets its name. Refused after Ctrl-C, whenever that was: pli_fresh_folder_report says so.
 PliStatus pli_fresh_folder_keep(PliFreshFolder *f, PliError *err);
 /// What stopped the work, in one sentence: `err`, or Ctrl-C. @return an exit code
 int pli_fresh_folder_report(const PliFreshFolder *f, const char *command, const PliError *err);

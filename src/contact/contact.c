@@ -24,11 +24,14 @@ PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity)
     c->area = PLI_NEW(host, point_capacity, double);
     c->allowed = PLI_NEW(host, point_capacity, double);
     c->given = PLI_NEW(host, 4 * (size_t)point_capacity, double);
+    c->round = PLI_NEW(host, 4 * (size_t)point_capacity, double);
+    c->pressed = PLI_NEW(host, point_capacity, double);
+    c->ticks = 1;
     c->plane = PLI_NEW(host, 4 * (size_t)point_capacity, double);
     c->press = PLI_NEW(host, point_capacity, PliPress);
     c->grip = PLI_NEW(host, point_capacity, PliGrip);
     if (!c->point || !c->tool_of || !c->first || !c->column || !c->weight || !c->compliance || !c->offset || !c->area ||
-        !c->allowed || !c->given || !c->plane || !c->press || !c->grip) {
+        !c->allowed || !c->given || !c->round || !c->pressed || !c->plane || !c->press || !c->grip) {
         pli_contact_destroy(c);
         return NULL;
     }
@@ -49,6 +52,8 @@ void pli_contact_destroy(PliContact *c)
     PLI_FREE(&host, c->area, c->capacity);
     PLI_FREE(&host, c->allowed, c->capacity);
     PLI_FREE(&host, c->given, 4 * (size_t)c->capacity);
+    PLI_FREE(&host, c->round, 4 * (size_t)c->capacity);
+    PLI_FREE(&host, c->pressed, c->capacity);
     PLI_FREE(&host, c->plane, 4 * (size_t)c->capacity);
     PLI_FREE(&host, c->press, c->capacity);
     PLI_FREE(&host, c->grip, c->capacity);
@@ -104,6 +109,7 @@ void pli_contact_begin_stage(PliContact *c, const PliStage *stage)
     c->count = 0;
     c->first[0] = 0;
     c->stage = *stage;
+    c->round_time = 0.0;
 }
 
 void pli_contact_point(const PliContact *c, PliIndex i, const double *x, double p[3])
@@ -136,6 +142,10 @@ bool pli_contact_add(PliContact *c, PliIndex point, int tool, const PliIndex *co
     v3_copy(c->offset + 3 * (size_t)i, offset);
     c->area[i] = area;
     c->first[i + 1] = at + entries;
+    const PliGrip *grip = c->ticks > 1 ? pli_contact_grip(c, point, tool) : NULL;
+    c->pressed[i] = grip ? grip->pressure : 0.0;
+    memset(c->given + 4 * (size_t)i, 0, 4 * sizeof *c->given);
+    memset(c->round + 4 * (size_t)i, 0, 4 * sizeof *c->round);
     double p[3], n[3];
     pli_contact_point(c, i, x, p);
     const double gap = pli_tool_distance(&c->tool[tool], c->stage.start, p, n);
@@ -206,6 +216,12 @@ static void push(PliContact *c, PliIndex i, double h, const double change[3], do
     }
 }
 
+/// Whether it did in this round of rates, before this substep, or in the last one.
+static bool has_pressed(const PliContact *c, PliIndex i)
+{
+    return c->round[4 * (size_t)i] > 0.0 || c->pressed[i] > 0.0;
+}
+
 /// Books what the points were given in this substep. Drag has already slowed its velocity: it would have slowed what the impulse gives
 /// as well, which therefore is larger.
 static void book(PliContact *c, double t, double h, const double *x)
@@ -213,7 +229,7 @@ static void book(PliContact *c, double t, double h, const double *x)
     for (PliIndex i = 0; i < c->count; ++i) {
         const double *given = c->given + 4 * (size_t)i, *n = c->plane + 4 * (size_t)i;
         double p[3], impulse[3];
-        if (given[0] == 0.0) continue; // there is no friction without pressure
+        if (given[0] == 0.0 && !has_pressed(c, i)) continue; // there is no friction without pressure
         for (int d = 0; d < 3; ++d) impulse[d] = -(1.0 + h * c->drag) * (given[0] * n[d] + given[1 + d]);
         pli_contact_point(c, i, x, p);
         pli_contact_arm(c, i, t, p, p);
@@ -235,15 +251,24 @@ static void find_plane(PliContact *c, PliIndex i, double t, double h, const doub
     plane[3] -= v3_dot(plane, p);
 }
 
+double pli_cone_share(const double before[3], const double wanted[3], double most)
+{
+    double all[3];
+    v3_add(all, before, wanted);
+    if (v3_norm(all) <= most) return 1.0;
+    const double size = v3_norm(wanted), along = v3_dot(before, wanted) / size;
+    return fmax(0.0, (sqrt(fmax(0.0, along * along + most * most - v3_dot(before, before))) - along) / size);
+}
+
 /// One point of one pass. @return by how much its velocity changed, m/s
 static double correct_point(PliContact *c, PliIndex i, double h, double left, double *x, double *v)
 {
     const PliTool *tool = &c->tool[c->tool_of[i]];
     double p[3], *given = c->given + 4 * (size_t)i;
-    const double *n = c->plane + 4 * (size_t)i;
+    const double *n = c->plane + 4 * (size_t)i, *round = c->round + 4 * (size_t)i;
     pli_contact_point(c, i, x, p);
     const double gap = n[3] + v3_dot(n, p) + c->allowed[i] * left;
-    if (gap >= 0.0 && given[0] == 0.0) return 0.0;
+    if (gap >= 0.0 && given[0] == 0.0 && (tool->friction == 0.0 || !has_pressed(c, i))) return 0.0;
     const double stop = fmax(-gap / h, -given[0] * c->compliance[i]); // never pulls: takes back at most what it gave
     double change[3] = { stop * n[0], stop * n[1], stop * n[2] };
     given[0] += stop / c->compliance[i];
@@ -253,8 +278,8 @@ static double correct_point(PliContact *c, PliIndex i, double h, double left, do
         v3_madd(u, -v3_dot(u, n), n);
         v3_copy(held, given + 1);
         v3_madd(held, -1.0 / c->compliance[i], u); // the impulse that would stop the point, cut to Coulomb's cone
-        const double size = v3_norm(held), most = tool->friction * given[0];
-        if (size > most) v3_scale(held, most / size);
+        const double pressed = fmax(round[0] + given[0], c->pressed[i] * c->round_time);
+        v3_scale(held, pli_cone_share(round + 1, held, tool->friction * pressed));
         for (int k = 0; k < 3; ++k) change[k] += (held[k] - given[1 + k]) * c->compliance[i];
         v3_copy(given + 1, held);
     }
@@ -262,11 +287,26 @@ static double correct_point(PliContact *c, PliIndex i, double h, double left, do
     return v3_norm(change);
 }
 
+/// What the last substep gave joins its round; a new round begins with nothing, and knows how hard the last one pressed.
+static void count_round(PliContact *c, double h)
+{
+    const bool begins = c->tick == 0 && c->round_time > 0.0; // and is not the first of the step
+    for (PliIndex i = 0; i < c->count; ++i) {
+        double *round = c->round + 4 * (size_t)i;
+        for (int k = 0; k < 4; ++k) round[k] += c->given[4 * (size_t)i + k];
+        if (!begins) continue;
+        c->pressed[i] = round[0] / c->round_time;
+        memset(round, 0, 4 * sizeof *round);
+    }
+    c->round_time = c->ticks * h;
+}
+
 void pli_contact_correct(void *self, double t, double h, double *x, double *v)
 {
     enum { PASSES = 10 };
     PliContact *c = self;
     const double left = fmax(0.0, 1.0 - t / c->dt); // part of the step still to come
+    if (c->ticks > 1) count_round(c, h);
     memset(c->given, 0, 4 * (size_t)c->count * sizeof *c->given);
     for (PliIndex i = 0; i < c->count; ++i) find_plane(c, i, t, h, x, v);
     double first = 0.0;
@@ -280,9 +320,24 @@ void pli_contact_correct(void *self, double t, double h, double *x, double *v)
     book(c, t, h, x);
 }
 
+/// How hard points pressed in the last round of a step, for the first of the next.
+static void remember(PliContact *c)
+{
+    c->grip_count = 0;
+    for (PliIndex i = 0; i < c->count; ++i) {
+        const double *round = c->round + 4 * (size_t)i, *given = c->given + 4 * (size_t)i;
+        PliGrip *g = &c->grip[c->grip_count];
+        if (!(round[0] + given[0] > 0.0)) continue;
+        g->point = c->point[i], g->tool = c->tool_of[i], g->pressure = (round[0] + given[0]) / c->round_time;
+        for (int d = 0; d < 3; ++d) g->friction[d] = (round[1 + d] + given[1 + d]) / c->round_time;
+        c->grip_count++;
+    }
+}
+
 void pli_contact_end(PliContact *c, bool done)
 {
     if (c->implicit && done) pli_contact_book(c);
+    if (!c->implicit && done && c->ticks > 1) remember(c);
     for (int t = 0; t < c->tool_count; ++t)
         for (int d = 0; d < 3; ++d) {
             c->tool[t].force[d] = c->impulse[3 * t + d] / c->dt;

@@ -118,7 +118,7 @@ typedef struct PliContactRows {
     const double *offset; ///< m, per row
     double friction;      ///< Coulomb coefficient
     int sweeps;           ///< Gauss-Seidel sweeps in each substep
-    double *work;         ///< lent scratch, 3 doubles per row
+    double *work;         ///< lent scratch, 4 doubles per row
     double force;         ///< N, out: sum of the normal forces, mean over the step
 } PliContactRows;
 /// Takes the last explicit step again from the state before it, with the rows kept in every substep. What lies too deep when the

@@ -243,7 +243,7 @@ bool AdaptiveConstraintCorrection::retake(const VecCoord& freePosition, VecCoord
     // other side's
     const VecCoord& begin = mstate->read(vec_id::read_access::position)->getValue();
     m_offset.resize(J.id.size());
-    m_work.resize(3 * J.id.size());
+    m_work.resize(4 * J.id.size());
     for (std::size_t r = 0; r < J.id.size(); ++r)
     {
         double own = 0.;

@@ -100,6 +100,7 @@ static double substep(PliSystem *s, int k, double t, double h)
 {
     const bool viscous = s->material_damping > 0.0;
     const size_t n = 3 * (size_t)s->active_count;
+    s->tick = k;
     pli_system_spread(s, s->x);
     if (viscous || s->add_force) pli_system_spread(s, s->v);
     add_tick_forces(s, k, viscous ? s->v : NULL);

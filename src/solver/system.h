@@ -52,6 +52,7 @@ typedef struct PliSystem {
     const double *tangent; ///< points where K was last made, inside a step; NULL: x
     // explicit only
     int rate_count; ///< of PliForceOps, for the present cut
+    int tick;       ///< substep of the present round of all rates
     /// Semi-implicit filter in increment form: 9 doubles per active point, dv = filter f h/m; NULL: off.
     const double *filter;
     double speed_change; ///< m/s a point may change its speed by in one substep before substeps are halved; 0: off

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -246,6 +247,31 @@ TEST_F(New, SaysWhatIsWrongWithGmsh)
         EXPECT_NE(o.text.find(w.sentence), std::string::npos) << o.text;
         EXPECT_EQ(std::count(o.text.begin(), o.text.end(), '\n'), 1) << o.text;
     }
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+        EXPECT_EQ(entry.path().filename().string().find("out"), std::string::npos) << entry.path();
+}
+
+/// Ctrl-C when the meshes are there and bodies of every scheme are tried.
+TEST_F(New, AnInterruptedTrialLeavesNothing)
+{
+    if (pli_gmsh_find(&err) != PLI_OK) GTEST_SKIP() << err.text;
+    const std::string out = folder + "/out", log = folder + "/log";
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        if (!freopen(log.c_str(), "w", stderr) || !freopen("/dev/null", "w", stdout)) _exit(99);
+        execl(PLIANT_BINARY_DIR "/bin/pliant", "pliant", "new", file.c_str(), "--unit", "mm", "--out", out.c_str(),
+              nullptr);
+        _exit(98);
+    }
+    const std::string written = out + ".tmp" + std::to_string(child) + "/surface.obj";
+    for (int i = 0; i < 30000 && access(written.c_str(), R_OK) != 0; ++i) usleep(2000);
+    ASSERT_EQ(kill(child, SIGINT), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_EQ(slurp(log), "pliant new: ended by a signal; nothing was written, " + out + " was not made\n");
     for (const auto &entry : std::filesystem::directory_iterator(folder))
         EXPECT_EQ(entry.path().filename().string().find("out"), std::string::npos) << entry.path();
 }

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "host/graph/scene.h"
+#include "output/interrupt.h"
 
 enum { LARGE_SURFACE = 20000, LEAST_AROUND = 4, MOST_AROUND = 10, MOST_CELLS = 96 };
 
@@ -200,7 +201,7 @@ static unsigned find_wishes(const PliHost *host, const char *folder, const PliSc
     const unsigned all = (1u << count) - 1u;
     unsigned takes = 0;
     if (count && takes_wishes(host, folder, scheme, files, wish, count)) takes = all;
-    for (int i = 0; takes != all && count > 1 && i < count; ++i)
+    for (int i = 0; takes != all && count > 1 && i < count && !pli_interrupted(); ++i)
         if (takes_wishes(host, folder, scheme, files, wish + i, 1)) takes |= 1u << i;
     return takes;
 }
@@ -208,7 +209,7 @@ static unsigned find_wishes(const PliHost *host, const char *folder, const PliSc
 void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const PliWish *wish, int count,
                          PliText *said)
 {
-    for (int k = 0; k < pli_scheme_count(); ++k) {
+    for (int k = 0; k < pli_scheme_count() && !pli_interrupted(); ++k) {
         const PliSchemeInfo *scheme = pli_scheme_at(k);
         PliError why;
         if (!pli_model_takes_files(scheme)) continue;

@@ -41,7 +41,7 @@ void pli_wish_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles
 PliStatus pli_model_files_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
                                 PliError *err);
 /// Makes a body of every scheme from the files in a folder, with another base where a scheme cannot make its own, and notes which of
-/// `count` wishes (16 at most) it takes. What a scheme refuses without them is one line of `said`.
+/// `count` wishes (16 at most) it takes. What a scheme refuses without them is one line of `said`. Ends early after Ctrl-C.
 void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const PliWish *wish, int count,
                          PliText *said);
 /// The same as pli_model_files_write, and for every scheme NAME.scn, in which a body of it falls freely.
