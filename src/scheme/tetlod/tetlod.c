@@ -350,8 +350,9 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     t->density = def->base.material.density;
     t->likes_uniform = def->base.criterion.accuracy > 0.0 || !def->base.adapt;
     // a blow on the coarsest level is over before anybody has looked: with an accuracy a body starts with a thousand nodes or less
+    const PliIndex cap = def->base.criterion.max_active, most = cap < 1000 ? cap : 1000;
     for (int l = t->start_level + 1; def->base.criterion.accuracy > 0.0 && l < def->level_count; ++l)
-        if (def->levels[l]->point_count <= 1000) t->start_level = l;
+        if (def->levels[l]->point_count <= most) t->start_level = l;
     PliTightLevels tight;
     PliTetLodDef lean = *def;
     PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);
