@@ -149,7 +149,7 @@ double sink(PliBody *b, std::vector<double> &oracle, int steps)
 TEST(TetLodAccuracy, ShowsMoreThanItsLevel)
 {
     Levels l({ 2, 4, 8, 12 }); // it starts with the third
-    PliTetLodDef d = with_accuracy(l, 5.0);
+    PliTetLodDef d = with_accuracy(l, 2.0);
     d.base.gravity[1] = -9.81;
     d.base.material.young = 2e5;
     d.base.mass_damping = 4.0;
