@@ -12,27 +12,6 @@ static const double AHEAD_TIME = 0.1, LEAST_WEIGHT = 1e-3, LEAST_FADE = 1e-9;
 
 static PliState state_of(PliShadow *s) { return (PliState){ .x = s->x, .v = s->v }; }
 
-PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, double spacing, PliError *err)
-{
-    const PliSchemeStatic *st = &b->statics;
-    if (b->shadow_count == PLI_SHADOW_MAX || first + shadow->statics.dof_count > st->dof_count) {
-        pli_body_destroy(shadow);
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "a body has up to %d shadows, each with some of its coefficients",
-                          PLI_SHADOW_MAX);
-    }
-    PliShadow *s = &b->shadow[b->shadow_count++];
-    const size_t n = 3 * (size_t)shadow->statics.dof_count;
-    *s = (PliShadow){ .body = shadow, .first = first, .spacing = spacing };
-    s->x = PLI_NEW(&b->host, n, double);
-    s->v = PLI_NEW(&b->host, n, double);
-    s->fixed = PLI_NEW(&b->host, shadow->statics.dof_count, PliIndex);
-    if (!s->x || !s->v || !s->fixed) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a shadow");
-    b->bytes += shadow->bytes + 2 * n * sizeof(double);
-    const PliState at = state_of(s);
-    pli_body_reset(shadow, &at);
-    return pli_body_shadows_wear(b, err);
-}
-
 void pli_body_shadows_free(PliBody *b)
 {
     for (int k = 0; k < b->shadow_count; ++k) {
@@ -121,22 +100,53 @@ done:
     return status == PLI_OK ? status : pli_refuse(err, status, "no memory for the skins of shadows");
 }
 
-PliStatus pli_body_shadows_wear(PliBody *b, PliError *err)
+/// Room for a skin as the body and a shadow have it, and for what is shown beyond.
+static PliStatus make_room(PliBody *b)
 {
-    if (b->shadow_count == 0 || !b->skin) return PLI_OK;
     PLI_FREE(&b->host, b->shadow_points, 12 * (size_t)b->shadow_point_count);
     b->shadow_point_count = b->skin->point_count;
     b->shadow_points = PLI_NEW(&b->host, 12 * (size_t)b->shadow_point_count, double);
     b->ahead = (PliAhead){ .shadow = -1, .shown = -1 };
     if (!b->shadow_points) {
         b->shadow_point_count = 0;
-        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
+        return PLI_OUT_OF_MEMORY;
     }
     b->ahead.points = b->shadow_points + 6 * (size_t)b->shadow_point_count;
     b->ahead.fade = b->shadow_points + 9 * (size_t)b->shadow_point_count;
+    return PLI_OK;
+}
+
+PliStatus pli_body_shadows_wear(PliBody *b, PliError *err)
+{
     PliStatus status = PLI_OK;
+    if (b->shadow_count == 0 || !b->skin) return status;
+    if (make_room(b) != PLI_OK) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
     for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k) status = wear(b, &b->shadow[k], err);
     return status;
+}
+
+PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, double spacing, PliError *err)
+{
+    const PliSchemeStatic *st = &b->statics;
+    if (b->shadow_count == PLI_SHADOW_MAX || first + shadow->statics.dof_count > st->dof_count) {
+        pli_body_destroy(shadow);
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "a body has up to %d shadows, each with some of its coefficients",
+                          PLI_SHADOW_MAX);
+    }
+    PliShadow *s = &b->shadow[b->shadow_count++];
+    const size_t n = 3 * (size_t)shadow->statics.dof_count;
+    *s = (PliShadow){ .body = shadow, .first = first, .spacing = spacing };
+    s->x = PLI_NEW(&b->host, n, double);
+    s->v = PLI_NEW(&b->host, n, double);
+    s->fixed = PLI_NEW(&b->host, shadow->statics.dof_count, PliIndex);
+    if (!s->x || !s->v || !s->fixed) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a shadow");
+    b->bytes += shadow->bytes + 2 * n * sizeof(double);
+    const PliState at = state_of(s);
+    pli_body_reset(shadow, &at);
+    if (!b->skin) return PLI_OK;
+    if (!b->shadow_points && make_room(b) != PLI_OK)
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
+    return wear(b, s, err);
 }
 
 PliStatus pli_body_shadows_meet(PliBody *b, PliError *err)
