@@ -379,7 +379,8 @@ PLI_API double pli_body_shadow_distance(PliBody *body, int k, const double *x);
 typedef struct PliShadowGaps {
     double fine, coarse, product;
 } PliShadowGaps;
-PLI_API PliShadowGaps pli_body_shadow_gaps(PliBody *body, int k, int coarser, const double *x); ///< body at x
+/// Between the body at x, shadow k and shadow `coarser`.
+PLI_API PliShadowGaps pli_body_shadow_gaps(PliBody *body, int k, int coarser, const double *x);
 /// From the coming step on the skin that is shown (pli_body_skin_positions) goes on beyond the body by `weight` times the way from shadow k,
 /// which has to make every step (Richardson's extrapolation); contact and coefficients know nothing of it. k < 0: no more of it.
 /// The weight is approached within a tenth of a second; with another shadow or level what would jump fades.
