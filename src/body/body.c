@@ -683,6 +683,7 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order, 
     if (!info.finite) go_back(b);
     scatter(b, s);
     if (b->skin && !b->rows) pli_skin_fade(b->skin, exp(-dt / OFFSET_TIME));
+    if (!b->rows) pli_body_shadows_show(b, s->x, dt);
     b->state = outer;
     if (!b->rows) stats->steps++;
     stats->step_ms = pli_cpu_ms() - begin + b->adapting_ms; // also where the host adapted before: governors count on it

@@ -40,9 +40,21 @@ typedef struct PliShadow {
     PliIndex *fixed;
     double spacing;               ///< m, of the points of its skin
     PliIndex *point, point_count; ///< those of the other's skin that it has
+    PliTransfer *rows;            ///< all of the other's skin from its coefficients
     PliTool tools[PLI_TOOL_MAX];  ///< the host's, with reactions of their own
 } PliShadow;
 enum { PLI_SHADOW_MAX = 8 };
+
+/// What the skin shows beyond where the body is (shadow.c).
+typedef struct PliAhead {
+    int shadow, shown; ///< it is told from, as asked for and as in `points`; -1: none
+    int level;         ///< of the body, then
+    double wanted, weight;
+    bool busy; ///< `points` are not all 0
+    double *points,
+        *fade;        ///< m, 3 per skin point: what is added, and the part of it that only hides a change, and fades
+    double most_fade; ///< m
+} PliAhead;
 
 /// How steps are taken, and with integrator="auto" why (choice.c).
 typedef struct PliChoice {
@@ -131,6 +143,7 @@ struct PliBody {
     PliShadow shadow[PLI_SHADOW_MAX];
     int shadow_count;
     double *shadow_points; ///< of the body, then of the shadow
+    PliAhead ahead;
     PliIndex shadow_point_count;
     bool was_under; ///< the host's constraints have acted since reset
 
@@ -177,6 +190,7 @@ PliStatus pli_body_shadows_meet(PliBody *body, PliError *err); ///< tools
 PliStatus pli_body_shadows_fix(PliBody *body, PliError *err);
 PliStatus pli_body_shadows_retune(PliBody *body, PliError *err);
 void pli_body_shadows_reset(PliBody *body);
+void pli_body_shadows_show(PliBody *body, const double *x, double dt); ///< after a step: what the skin shows beyond x
 // choice.c
 void pli_choice_reset(PliBody *body);
 /// How the coming step is taken. `once`: the host corrects it afterwards.

@@ -94,6 +94,8 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
         c->implicit = false, c->reason = PLI_CHOICE_BUDGET;
     else if (lag_of(b) > (was ? LEAVE : 1.0) * MOST_LAG)
         c->implicit = false, c->reason = PLI_CHOICE_MOTION;
+    else if (b->tool_count && b->looks == 0)
+        c->implicit = was, c->reason = PLI_CHOICE_WORK; // nobody knows yet how many points tools may touch
     else
         c->implicit =
             was ? c->implicit_work < CLEARLY * c->explicit_work : CLEARLY * c->implicit_work < c->explicit_work,

@@ -6,28 +6,11 @@
 #include "base/vec.h"
 #include "body/body.h"
 
-static PliState state_of(PliShadow *s) { return (PliState){ .x = s->x, .v = s->v }; }
+/// s, in which the weight of what is shown beyond the body follows what was asked for, the least of it that is anything, and
+/// the same of what fades, over the size.
+static const double AHEAD_TIME = 0.1, LEAST_WEIGHT = 1e-3, LEAST_FADE = 1e-9;
 
-PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, double spacing, PliError *err)
-{
-    const PliSchemeStatic *st = &b->statics;
-    if (b->shadow_count == PLI_SHADOW_MAX || first + shadow->statics.dof_count > st->dof_count) {
-        pli_body_destroy(shadow);
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "a body has up to %d shadows, each with some of its coefficients",
-                          PLI_SHADOW_MAX);
-    }
-    PliShadow *s = &b->shadow[b->shadow_count++];
-    const size_t n = 3 * (size_t)shadow->statics.dof_count;
-    *s = (PliShadow){ .body = shadow, .first = first, .spacing = spacing };
-    s->x = PLI_NEW(&b->host, n, double);
-    s->v = PLI_NEW(&b->host, n, double);
-    s->fixed = PLI_NEW(&b->host, shadow->statics.dof_count, PliIndex);
-    if (!s->x || !s->v || !s->fixed) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a shadow");
-    b->bytes += shadow->bytes + 2 * n * sizeof(double);
-    const PliState at = state_of(s);
-    pli_body_reset(shadow, &at);
-    return pli_body_shadows_wear(b, err);
-}
+static PliState state_of(PliShadow *s) { return (PliState){ .x = s->x, .v = s->v }; }
 
 void pli_body_shadows_free(PliBody *b)
 {
@@ -38,9 +21,10 @@ void pli_body_shadows_free(PliBody *b)
         PLI_FREE(&b->host, s->v, 3 * n);
         PLI_FREE(&b->host, s->fixed, n);
         PLI_FREE(&b->host, s->point, s->point_count);
+        pli_transfer_destroy(s->rows);
         pli_body_destroy(s->body);
     }
-    PLI_FREE(&b->host, b->shadow_points, 6 * (size_t)b->shadow_point_count);
+    PLI_FREE(&b->host, b->shadow_points, 12 * (size_t)b->shadow_point_count);
 }
 
 // ---- what the body is told, they are told, too ------------------------------------------------------------------------------
@@ -59,6 +43,24 @@ static void stand_for(PliIndex i, void *user)
     if (i == t->kept) return;
     t->area[t->kept] += t->area[i];
     t->area[i] = 0.0;
+}
+
+/// Every point of a skin from the coefficients of a shadow.
+static PliStatus hang(PliBody *b, PliShadow *s)
+{
+    const PliSkin *skin = b->skin;
+    PliIndex column[PLI_LOCATE_MAX];
+    double weight[PLI_LOCATE_MAX];
+    pli_transfer_destroy(s->rows);
+    s->rows = pli_transfer_create(&b->host, skin->point_count, 4 * (size_t)skin->point_count);
+    if (!s->rows) return PLI_OUT_OF_MEMORY;
+    pli_transfer_clear(s->rows, s->body->statics.dof_count);
+    for (PliIndex i = 0; i < skin->point_count; ++i) {
+        const double *p = skin->rest + 3 * (size_t)i;
+        const PliIndex count = s->body->ops->locate(s->body->self, p, column, weight, PLI_LOCATE_MAX);
+        if (pli_transfer_push(s->rows, column, weight, count) != PLI_OK) return PLI_OUT_OF_MEMORY;
+    }
+    return PLI_OK;
 }
 
 /// Points of a skin that are `spacing` apart or more, each with the area of those it stands for.
@@ -87,7 +89,8 @@ static PliStatus wear(PliBody *b, PliShadow *s, PliError *err)
     s->point_count = count;
     for (PliIndex i = 0, k = 0; i < n; ++i)
         if (t.keeper[i] == i) s->point[k++] = i;
-    status = pli_body_attach_skin(s->body, place, count, NULL, 0, err);
+    status = hang(b, s);
+    if (status == PLI_OK) status = pli_body_attach_skin(s->body, place, count, NULL, 0, err);
     if (status == PLI_OK)
         for (PliIndex k = 0; k < count; ++k) s->body->skin->area[k] = t.area[s->point[k]];
 done:
@@ -97,19 +100,53 @@ done:
     return status == PLI_OK ? status : pli_refuse(err, status, "no memory for the skins of shadows");
 }
 
-PliStatus pli_body_shadows_wear(PliBody *b, PliError *err)
+/// Room for a skin as the body and a shadow have it, and for what is shown beyond.
+static PliStatus make_room(PliBody *b)
 {
-    if (b->shadow_count == 0 || !b->skin) return PLI_OK;
-    PLI_FREE(&b->host, b->shadow_points, 6 * (size_t)b->shadow_point_count);
+    PLI_FREE(&b->host, b->shadow_points, 12 * (size_t)b->shadow_point_count);
     b->shadow_point_count = b->skin->point_count;
-    b->shadow_points = PLI_NEW(&b->host, 6 * (size_t)b->shadow_point_count, double);
+    b->shadow_points = PLI_NEW(&b->host, 12 * (size_t)b->shadow_point_count, double);
+    b->ahead = (PliAhead){ .shadow = -1, .shown = -1 };
     if (!b->shadow_points) {
         b->shadow_point_count = 0;
-        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
+        return PLI_OUT_OF_MEMORY;
     }
+    b->ahead.points = b->shadow_points + 6 * (size_t)b->shadow_point_count;
+    b->ahead.fade = b->shadow_points + 9 * (size_t)b->shadow_point_count;
+    return PLI_OK;
+}
+
+PliStatus pli_body_shadows_wear(PliBody *b, PliError *err)
+{
     PliStatus status = PLI_OK;
+    if (b->shadow_count == 0 || !b->skin) return status;
+    if (make_room(b) != PLI_OK) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
     for (int k = 0; k < b->shadow_count && status == PLI_OK; ++k) status = wear(b, &b->shadow[k], err);
     return status;
+}
+
+PliStatus pli_body_add_shadow(PliBody *b, PliBody *shadow, PliIndex first, double spacing, PliError *err)
+{
+    const PliSchemeStatic *st = &b->statics;
+    if (b->shadow_count == PLI_SHADOW_MAX || first + shadow->statics.dof_count > st->dof_count) {
+        pli_body_destroy(shadow);
+        return pli_refuse(err, PLI_BAD_ARGUMENT, "a body has up to %d shadows, each with some of its coefficients",
+                          PLI_SHADOW_MAX);
+    }
+    PliShadow *s = &b->shadow[b->shadow_count++];
+    const size_t n = 3 * (size_t)shadow->statics.dof_count;
+    *s = (PliShadow){ .body = shadow, .first = first, .spacing = spacing };
+    s->x = PLI_NEW(&b->host, n, double);
+    s->v = PLI_NEW(&b->host, n, double);
+    s->fixed = PLI_NEW(&b->host, shadow->statics.dof_count, PliIndex);
+    if (!s->x || !s->v || !s->fixed) return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a shadow");
+    b->bytes += shadow->bytes + 2 * n * sizeof(double);
+    const PliState at = state_of(s);
+    pli_body_reset(shadow, &at);
+    if (!b->skin) return PLI_OK;
+    if (!b->shadow_points && make_room(b) != PLI_OK)
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the skins of shadows");
+    return wear(b, s, err);
 }
 
 PliStatus pli_body_shadows_meet(PliBody *b, PliError *err)
@@ -149,8 +186,19 @@ PliStatus pli_body_shadows_retune(PliBody *b, PliError *err)
     return status;
 }
 
+/// `fade` comes behind `points`.
+static void show_nothing(PliBody *b)
+{
+    PliAhead *a = &b->ahead;
+    if (a->points) memset(a->points, 0, 6 * (size_t)b->shadow_point_count * sizeof *a->points);
+    a->busy = false, a->most_fade = 0.0;
+}
+
 void pli_body_shadows_reset(PliBody *b)
 {
+    b->ahead.shadow = b->ahead.shown = -1;
+    b->ahead.weight = 0.0;
+    show_nothing(b);
     for (int k = 0; k < b->shadow_count; ++k) {
         const PliState at = state_of(&b->shadow[k]);
         pli_body_reset(b->shadow[k].body, &at);
@@ -188,22 +236,100 @@ bool pli_body_step_shadow(PliBody *b, int k, double dt)
     return pli_body_step(s->body, &at, dt).finite;
 }
 
+/// Where a point of the skin is as the body has it, from what was evaluated. What fades is shown, but is not there.
+static void own_place(const PliBody *b, PliIndex i, double p[3])
+{
+    v3_sub(p, b->shadow_points + 3 * (size_t)i, b->skin->offset + 3 * (size_t)i);
+}
+
+static void shadow_place(const PliShadow *s, PliIndex i, double p[3])
+{
+    const PliRows rows = pli_transfer_rows(s->rows);
+    memset(p, 0, 3 * sizeof *p);
+    for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k)
+        v3_madd(p, rows.weight[k], s->x + 3 * (size_t)rows.column[k]);
+}
+
 double pli_body_shadow_distance(PliBody *b, int k, const double *x)
 {
     const PliSkin *skin = b->skin;
     PliShadow *s = &b->shadow[k];
     if (!skin || !b->shadow_points) return 0.0;
-    double *own = b->shadow_points, *other = own + 3 * (size_t)skin->point_count, sum = 0.0, area = 0.0;
-    pli_body_skin_some(b, x, s->point, s->point_count, own);
+    double *other = b->shadow_points + 3 * (size_t)skin->point_count, sum = 0.0, area = 0.0;
+    pli_body_skin_some(b, x, s->point, s->point_count, b->shadow_points);
     pli_body_skin_positions(s->body, s->x, other);
     for (PliIndex n = 0; n < s->point_count; ++n) {
-        const PliIndex i = s->point[n];
         const double weight = s->body->skin->area[n];
-        double d[3];
-        v3_sub(d, own + 3 * (size_t)i, other + 3 * (size_t)n);
-        v3_madd(d, -1.0, skin->offset + 3 * (size_t)i); // what fades is shown, but is not there
+        double p[3], d[3];
+        own_place(b, s->point[n], p);
+        v3_sub(d, p, other + 3 * (size_t)n);
         sum += weight * v3_dot(d, d);
         area += weight;
     }
     return area > 0.0 ? sqrt(sum / area) : 0.0;
+}
+
+PliShadowGaps pli_body_shadow_gaps(PliBody *b, int k, int coarser, const double *x)
+{
+    const PliShadow *one = &b->shadow[k], *two = &b->shadow[coarser];
+    PliShadowGaps gaps = { 0.0, 0.0, 0.0 };
+    double area = 0.0;
+    if (!b->skin || !b->shadow_points) return gaps;
+    pli_body_skin_some(b, x, one->point, one->point_count, b->shadow_points);
+    for (PliIndex n = 0; n < one->point_count; ++n) {
+        const PliIndex i = one->point[n];
+        const double weight = one->body->skin->area[n];
+        double p[3][3], fine[3], coarse[3];
+        own_place(b, i, p[0]);
+        shadow_place(one, i, p[1]);
+        shadow_place(two, i, p[2]);
+        v3_sub(fine, p[0], p[1]);
+        v3_sub(coarse, p[1], p[2]);
+        gaps.fine += weight * v3_dot(fine, fine);
+        gaps.coarse += weight * v3_dot(coarse, coarse);
+        gaps.product += weight * v3_dot(fine, coarse);
+        area += weight;
+    }
+    if (area > 0.0) gaps.fine /= area, gaps.coarse /= area, gaps.product /= area;
+    return gaps;
+}
+
+// ---- showing more than there is -------------------------------------------------------------------------------------------------
+
+void pli_body_extrapolate(PliBody *b, int k, double weight)
+{
+    b->ahead.shadow = b->shadow_points ? k : -1;
+    b->ahead.wanted = weight;
+}
+
+void pli_body_shadows_show(PliBody *b, const double *x, double dt)
+{
+    PliAhead *a = &b->ahead;
+    PliSkin *skin = b->skin;
+    if (!skin || !b->shadow_points || (a->shadow < 0 && !a->busy)) return;
+    const int level = b->ops->only_level ? b->ops->only_level(b->self) : -1;
+    bool other = a->shadow != a->shown || level != a->level;
+    const double keep = exp(-dt / AHEAD_TIME);
+    a->weight = other ? a->wanted : a->weight + (1.0 - keep) * (a->wanted - a->weight);
+    a->shown = a->shadow, a->level = level;
+    const bool shows = a->shadow >= 0 && a->weight > LEAST_WEIGHT;
+    if (!shows && !a->busy) return;
+    other |= !shows || !a->busy; // without a weight all of it fades
+    a->busy = true, a->most_fade = 0.0;
+    if (shows) pli_body_skin_some(b, x, NULL, 0, b->shadow_points);
+    for (PliIndex i = 0; i < skin->point_count; ++i) {
+        double now[3] = { 0.0, 0.0, 0.0 }, *shown = a->points + 3 * (size_t)i, *fade = a->fade + 3 * (size_t)i;
+        if (shows) {
+            double p[3], q[3];
+            own_place(b, i, p);
+            shadow_place(&b->shadow[a->shadow], i, q);
+            v3_sub(now, p, q);
+            v3_scale(now, a->weight);
+        }
+        if (other) v3_sub(fade, shown, now);
+        v3_scale(fade, keep);
+        v3_add(shown, now, fade);
+        a->most_fade = fmax(a->most_fade, v3_norm(fade));
+    }
+    if (!shows && a->most_fade < LEAST_FADE * b->size) show_nothing(b);
 }

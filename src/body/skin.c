@@ -193,6 +193,8 @@ void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
         return;
     }
     pli_body_skin_some(b, x, NULL, 0, points);
+    if (b->skin && b->ahead.busy)
+        for (size_t i = 0; i < 3 * (size_t)b->skin->point_count; ++i) points[i] += b->ahead.points[i];
 }
 
 void pli_body_skin_some(const PliBody *b, const double *x, const PliIndex *list, PliIndex count, double *points)

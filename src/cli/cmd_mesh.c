@@ -173,8 +173,7 @@ static int work(void *self, PliFreshFolder *folder)
     if (status == PLI_OK) {
         if (!print_levels(&made, facts.volume)) code = PLI_EXIT_MEMORY;
         printf("\n%s\nScenes in %s that run as they are, and their models:\n",
-               made.repairs ? "The levels fit after repairs; pliant run says which."
-                            : "The levels fit: nothing had to be repaired.",
+               made.repairs ? "The levels fit after repairs." : "The levels fit: nothing had to be repaired.",
                job->out);
         print_models(&files);
         printf("%s", said.data ? said.data : "");

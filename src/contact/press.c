@@ -17,6 +17,7 @@ static const double STIFFER = 30.0;    ///< tethers against the body around thei
 static const double STIFFEST = 3000.0; ///< ... and at most
 static const double SLOW = 0.25;       ///< what a round may leave of what tethers carry before they are stiffened
 static const double DEPTH = 1e-6;     ///< sizes of the body: how far inside points may be left, in the mean by pressure
+static const double ROUNDING = 1e-12; ///< sizes of the body: no tether is off by more, and nothing happens
 static const double TOLERANCE = 1e-3; ///< of the pressure: what may act against the laws ...
 static const double PATIENCE = 4.0;   ///< ... after as many rounds; then a third more with each
 static const int CIRCLING = 10;       ///< rounds after which a set is thought to come back
@@ -268,6 +269,7 @@ static double find_share(const PliContact *c)
 typedef struct Balance {
     double pressure; ///< N, all of it
     double wrong;    ///< N, applied and not what the laws ask for
+    double way;      ///< m, by which that would move a tether, the most of any
     double carried;  ///< J, pressure times the distance that tethers give way by beyond multipliers
 } Balance;
 
@@ -293,7 +295,9 @@ static void judge(PliContact *c, PliIndex i, double share, Balance *sum)
     v3_sub(off, s->law + 1, s->balance);
     v3_madd(off, pressed, s->normal);
     sum->pressure += s->law[0];
-    sum->wrong += fabs(s->law[0] - pressed) + RUBBING * v3_norm(off);
+    const double wrong = fabs(s->law[0] - pressed), rubs = v3_norm(off);
+    sum->wrong += wrong + RUBBING * rubs;
+    sum->way = fmax(sum->way, (wrong + rubs) / s->stiffness);
     if (!s->is_constraint) return;
     double given = fabs(s->law[0] - s->pressure);
     if (s->next_share == 1.0 && s->law[0] > 0.0) given += RUBBING * v3_distance(s->law + 1, s->friction);
@@ -360,6 +364,8 @@ PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved)
     const double share = find_share(c);
     for (PliIndex i = 0; i < c->count; ++i)
         if (!c->press[i].is_barred) judge(c, i, share, &sum);
+    if (share == 1.0 && sum.way <= ROUNDING * c->size && sum.carried <= DEPTH * c->size * sum.pressure)
+        return PLI_SETTLED;
     // points that outnumber what they hang on share their forces in many ways, and rounds may wander among them
     const double most = TOLERANCE * pow(4.0 / 3.0, fmax(0.0, c->rounds - 1 - PATIENCE)) * sum.pressure;
     if (share < 1.0 || sum.wrong > most) {

@@ -119,12 +119,13 @@ static void remove_files(const char *folder, const Subject *s)
 // ---- judging ----------------------------------------------------------------------------------------------------------------
 
 typedef struct Tally {
-    PliIndex sets, accepted, repaired, warnings;
+    PliIndex sets, accepted, repaired, repairs;
 } Tally;
 
-static void count_warning(PliLogLevel level, const char *text, void *user)
+static void count_repair(PliLogLevel level, const char *text, void *user)
 {
-    if (level != PLI_LOG_INFO && strstr(text, "repaired")) ++((Tally *)user)->warnings;
+    (void)level;
+    if (strstr(text, "repaired")) ++((Tally *)user)->repairs;
 }
 
 /// The body is made, and a few steps of free fall with a push on every seventh node leave it finite.
@@ -157,7 +158,7 @@ static void judge_set(const Subject *s, int v, const char *folder, Tally *tally)
     PliError err = { 0 };
     PliMesh *mesh[LEVELS] = { NULL };
     bool made = true;
-    host.log = count_warning, host.user = tally; // malloc does not look at it
+    host.log = count_repair, host.user = tally; // malloc does not look at it
     for (int l = 0; l < LEVELS && made; ++l) {
         char path[1200];
         snprintf(path, sizeof path, "%s/%s_%d_%d.msh", folder, s->name, v, l);
@@ -165,12 +166,12 @@ static void judge_set(const Subject *s, int v, const char *folder, Tally *tally)
         // gmsh did not make it, or made the same again because its smallest size was reached: no set of levels
         made = mesh[l] && mesh[l]->tet_count && (l == 0 || mesh[l]->point_count > mesh[l - 1]->point_count);
     }
-    tally->warnings = 0;
+    tally->repairs = 0;
     if (made) {
         tally->sets++;
         if (runs(&host, (const PliMesh *const *)mesh, &err)) {
             tally->accepted++;
-            tally->repaired += tally->warnings > 0;
+            tally->repaired += tally->repairs > 0;
         } else {
             pli_progress(0, 0, NULL);
             fprintf(stderr, "meshes.any: %s, options %d: %s\n", s->name, v, err.text);

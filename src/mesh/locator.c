@@ -74,7 +74,10 @@ static void bound(const PliLocator *l, Box *b, PliIndex first, PliIndex last)
     for (PliIndex i = first; i < last; ++i)
         for (int k = 0; k < 4; ++k) {
             const double *p = l->x + 3 * (size_t)l->tets[4 * (size_t)l->order[i] + k];
-            for (int a = 0; a < 3; ++a) b->min[a] = fmin(b->min[a], p[a]), b->max[a] = fmax(b->max[a], p[a]);
+            for (int a = 0; a < 3; ++a) {
+                b->min[a] = p[a] < b->min[a] ? p[a] : b->min[a];
+                b->max[a] = p[a] > b->max[a] ? p[a] : b->max[a];
+            }
         }
     // wider by the slack, or a tet that counts a point as inside could sit in a box that does not
     for (int a = 0; a < 3; ++a) {
@@ -96,7 +99,7 @@ static PliIndex build(PliLocator *l, const Sort *s, PliIndex first, PliIndex las
     for (PliIndex i = first; i < last; ++i)
         for (int a = 0; a < 3; ++a) {
             const double c = s->centre[3 * (size_t)l->order[i] + a];
-            lo[a] = fmin(lo[a], c), hi[a] = fmax(hi[a], c);
+            lo[a] = c < lo[a] ? c : lo[a], hi[a] = c > hi[a] ? c : hi[a];
         }
     int axis = 0;
     for (int a = 1; a < 3; ++a)
@@ -176,7 +179,8 @@ static double box_distance2(const Box *b, const double p[3])
 {
     double sum = 0.0;
     for (int a = 0; a < 3; ++a) {
-        const double d = fmax(fmax(b->min[a] - p[a], p[a] - b->max[a]), 0.0);
+        const double below = b->min[a] - p[a], above = p[a] - b->max[a];
+        const double d = below > 0.0 ? below : above > 0.0 ? above : 0.0;
         sum += d * d;
     }
     return sum;
@@ -245,12 +249,11 @@ static double tet_distance2(const PliLocator *l, const PliIndex tet[4], const do
     return best;
 }
 
-double pli_locator_find(const PliLocator *l, const double p[3], PliIndex *tet, double weights[4])
+/// The nearest tet, or of several the one of lowest index. Unless `far` only those around the point are looked at: most points are inside
+/// one, and distances to tets are what takes time. @return squared distance
+static double find(const PliLocator *l, const double p[3], bool far, PliIndex *tet, double weights[4])
 {
-    double best = INFINITY;
-    *tet = PLI_NONE;
-    memset(weights, 0, 4 * sizeof *weights);
-    if (l->used_count == 0 || !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) return INFINITY;
+    double best = far ? INFINITY : 0.0;
     PliIndex stack[MAX_DEPTH];
     double reach[MAX_DEPTH]; ///< squared distance to the box on the stack
     int top = 0;
@@ -274,6 +277,7 @@ double pli_locator_find(const PliLocator *l, const double p[3], PliIndex *tet, d
             if (!find_weights(l, corner, p, w)) continue;
             const bool inside =
                 w[0] >= -inside_slack && w[1] >= -inside_slack && w[2] >= -inside_slack && w[3] >= -inside_slack;
+            if (!inside && best == 0.0) continue;
             const double d = inside ? 0.0 : tet_distance2(l, corner, p);
             if (d < best || (d == best && t < *tet)) {
                 best = d, *tet = t;
@@ -281,5 +285,14 @@ double pli_locator_find(const PliLocator *l, const double p[3], PliIndex *tet, d
             }
         }
     }
-    return sqrt(best);
+    return best;
+}
+
+double pli_locator_find(const PliLocator *l, const double p[3], PliIndex *tet, double weights[4])
+{
+    *tet = PLI_NONE;
+    memset(weights, 0, 4 * sizeof *weights);
+    if (l->used_count == 0 || !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) return INFINITY;
+    const double inside = find(l, p, false, tet, weights);
+    return *tet == PLI_NONE ? sqrt(find(l, p, true, tet, weights)) : inside;
 }

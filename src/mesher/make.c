@@ -320,10 +320,9 @@ static PliStatus make_level(const Work *w, int l, double wanted, PliMade *made, 
                       why.text);
 }
 
-static void count_warning(PliLogLevel level, const char *text, void *user)
+static void count_repair(PliLogLevel level, const char *text, void *user)
 {
-    (void)text;
-    if (level != PLI_LOG_INFO) ++*(PliIndex *)user;
+    if (level != PLI_LOG_INFO || strstr(text, "repaired")) ++*(PliIndex *)user;
 }
 
 /// The body itself is the judge of levels, `without` one of them (PLI_MESHER_LEVELS: with all).
@@ -336,7 +335,7 @@ static PliStatus check_fit(PliMade *made, int without, PliError *err)
         if (l != without) level[count++] = made->mesh[l];
     made->repairs = 0;
     quiet.user = &made->repairs; // malloc does not look at it
-    quiet.log = count_warning;
+    quiet.log = count_repair;
     PliTetLodDef def = pli_tetlod_default();
     def.levels = level;
     def.level_count = count;

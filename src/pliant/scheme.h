@@ -374,6 +374,17 @@ PLI_API void pli_body_shadow_state(PliBody *body, int k, double **x, double **v)
 PLI_API bool pli_body_step_shadow(PliBody *body, int k, double dt);
 /// m, RMS over the area of the skin.
 PLI_API double pli_body_shadow_distance(PliBody *body, int k, const double *x);
+/// m2, means over the area of the skin: squares of the way from shadow k to the body and of that from shadow `coarser` to k, and their
+/// product. Where errors are a field that shrinks with the size the two ways are parallel.
+typedef struct PliShadowGaps {
+    double fine, coarse, product;
+} PliShadowGaps;
+/// Between the body at x, shadow k and shadow `coarser`.
+PLI_API PliShadowGaps pli_body_shadow_gaps(PliBody *body, int k, int coarser, const double *x);
+/// From the coming step on the skin that is shown (pli_body_skin_positions) goes on beyond the body by `weight` times the way from shadow k,
+/// which has to make every step (Richardson's extrapolation); contact and coefficients know nothing of it. k < 0: no more of it.
+/// The weight is approached within a tenth of a second; with another shadow or level what would jump fades.
+PLI_API void pli_body_extrapolate(PliBody *body, int k, double weight);
 
 // of the default forces; of a scheme with its own: NaN, NULL, nothing
 PLI_API double pli_body_energy_density(const PliBody *body, const double F[9]); ///< J/m3 of the material at F

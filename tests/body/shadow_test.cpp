@@ -108,3 +108,103 @@ TEST(Shadow, SaysWhenItCannotFollow)
     force[4] = 1e-3;
     EXPECT_FALSE(step(b.get(), s, 1));
 }
+
+/// A cube between two plates that it sticks to, with two coarser ones as shadows of all skin points.
+struct Squeezed {
+    Body b = cube(8);
+    State s;
+    PliTool plates[2] = {};
+    std::vector<double> p[3]; ///< skin points of the body and of its shadows, finer first
+
+    Squeezed() : s(b.get())
+    {
+        for (const PliIndex cells : { PliIndex(2), PliIndex(4) })
+            EXPECT_EQ(pli_body_add_shadow(b.get(), cube(cells).release(), 0, 0.0, nullptr), PLI_OK);
+        for (PliTool &t : plates) t.shape = PLI_TOOL_PLANE, t.friction = 1.0;
+        plates[0].other[1] = 1.0, plates[1].other[1] = -1.0, plates[1].position[1] = 1.0;
+        EXPECT_EQ(pli_body_set_tools(b.get(), plates, 2, nullptr), PLI_OK);
+        for (std::vector<double> &points : p) points.resize(3 * pli_body_skin_count(b.get()));
+    }
+
+    void step(int count)
+    {
+        for (int i = 0; i < count; ++i) {
+            plates[1].velocity[1] = plates[1].position[1] > 0.85 ? -0.5 : 0.0;
+            b->state = &s.view;
+            for (int k = 0; k < 2; ++k) EXPECT_TRUE(pli_body_step_shadow(b.get(), k, 0.01));
+            b->state = nullptr;
+            EXPECT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+            plates[1].position[1] += 0.01 * plates[1].velocity[1];
+        }
+    }
+
+    /// Where the three have the skin: their own rows, nothing shown beyond them.
+    void look()
+    {
+        PliBody *bodies[3] = { b.get(), b->shadow[1].body, b->shadow[0].body };
+        const double *x[3] = { s.x.data(), b->shadow[1].x, b->shadow[0].x };
+        for (int k = 0; k < 3; ++k) pli_rows_apply(pli_body_skin_rows(bodies[k]), x[k], p[k].data());
+    }
+};
+
+/// Means of squares and products of the ways between three, against a plain sum over the skin.
+TEST(Shadow, TellsHowParallelErrorsAre)
+{
+    Squeezed body;
+    body.step(20);
+    body.look();
+    double fine = 0.0, coarse = 0.0, product = 0.0, area = 0.0;
+    for (PliIndex i = 0; i < pli_body_skin_count(body.b.get()); ++i) {
+        const double a = body.b->skin->area[i];
+        area += a;
+        for (int c = 0; c < 3; ++c) {
+            const double one = body.p[0][3 * i + c] - body.p[1][3 * i + c];
+            const double two = body.p[1][3 * i + c] - body.p[2][3 * i + c];
+            fine += a * one * one, coarse += a * two * two, product += a * one * two;
+        }
+    }
+    const PliShadowGaps g = pli_body_shadow_gaps(body.b.get(), 1, 0, body.s.x.data());
+    EXPECT_NEAR(g.fine, fine / area, 1e-9 * g.fine);
+    EXPECT_NEAR(g.coarse, coarse / area, 1e-9 * g.coarse);
+    EXPECT_NEAR(g.product, product / area, 1e-9 * g.coarse);
+}
+
+/// What is shown is the body and so much of the way from the shadow; it begins and ends without a jump, and tools and state know nothing of it.
+TEST(Shadow, ShowsWhatIsBeyondTheBody)
+{
+    Squeezed body, plain;
+    std::vector<double> shown(body.p[0].size()), last;
+    const auto jump = [&] {
+        last = shown;
+        pli_body_skin_positions(body.b.get(), body.s.x.data(), shown.data());
+        double most = 0.0;
+        for (size_t i = 0; i < shown.size(); ++i) most = std::max(most, std::abs(shown[i] - last[i]));
+        return most;
+    };
+    body.step(40);
+    (void)jump();
+    body.step(1);
+    const double motion = jump(); // of one step
+    pli_body_extrapolate(body.b.get(), 1, 0.4);
+    body.step(1);
+    EXPECT_LT(jump(), 1.5 * motion) << "it begins";
+    body.step(200); // what faded has faded
+    (void)jump();
+    body.look();
+    double beyond = 0.0;
+    for (size_t i = 0; i < shown.size(); ++i) {
+        const double way = 0.4 * (body.p[0][i] - body.p[1][i]);
+        EXPECT_NEAR(shown[i], body.p[0][i] + way, 1e-8);
+        beyond = std::max(beyond, std::abs(way));
+    }
+    EXPECT_GT(beyond, 1e-4);
+    pli_body_extrapolate(body.b.get(), -1, 0.0);
+    body.step(1);
+    EXPECT_LT(jump(), 0.2 * beyond) << "it ends: a tenth fades in a step";
+    body.step(200);
+    (void)jump();
+    body.look();
+    for (size_t i = 0; i < shown.size(); ++i) EXPECT_NEAR(shown[i], body.p[0][i], 1e-8);
+    plain.step(443);
+    EXPECT_EQ(pli_body_hash(plain.b.get(), &plain.s.view), pli_body_hash(body.b.get(), &body.s.view));
+}

@@ -180,6 +180,19 @@ TEST_P(Press, AHeldToolGivesNoEnergy)
 }
 
 // 10 m/s are one and a quarter boxes a step, from ahead and just beside; sound is three times as fast.
+/// A body that lies at a plate without weight: forces are rounding, and who presses is not searched for in it.
+TEST(PressAtRest, RoundingIsNotSolvedForAgainAndAgain)
+{
+    Bench b(PLI_IMPLICIT, PLI_SOLVE_AUTO, false);
+    b.tool.friction = 0.5;
+    b.plate();
+    for (int i = 0; i < 5; ++i) {
+        const PliStepInfo info = pli_body_step(b.body.get(), &b.state.view, dt);
+        ASSERT_TRUE(info.finite);
+        EXPECT_LE(info.cg_iterations, 15) << "step " << i;
+    }
+}
+
 TEST_P(Press, AFastBallGoesNeitherThroughNorHitsWhatItMisses)
 {
     Bench hit(PLI_IMPLICIT, GetParam().solver, false, 1e6);

@@ -36,6 +36,8 @@ static const double SWING = 0.2, DAMPED_SWING = 0.5;
 static const double SWUNG = 0.5, LAST = 2.0;
 /// Times the accuracy up to which one that nothing holds keeps its level then.
 static const double FLIES = 2.0;
+/// Share of the largest strain energy below which a body is at rest.
+static const double REST = 1e-4;
 
 static double strain_energy(const double e[6], double lambda, double mu)
 {
@@ -181,24 +183,26 @@ static double scale_of(const PliTetLod *t)
 }
 
 /// Error of a uniform level, over the largest displacement. It is RMS over the whole run, but shall not be much more at any time.
-static double measured(const PliTetLod *t, double size, double finest, bool lags)
+static double measured(const PliTetLod *t, int level, int finest, bool lags)
 {
-    const double recent = pli_tetlod_error_of(t, size, finest, false),
-                 whole = pli_tetlod_error_of(t, size, finest, true);
-    const double more = lags && t->swings && t->whole_time > SWUNG ? fmax(1.0, LAST / t->whole_time) : 1.0;
+    const double recent = pli_tetlod_error_of(t, level, finest, false),
+                 whole = pli_tetlod_error_of(t, level, finest, true);
+    const bool ahead = lags && t->swings && t->whole_time > SWUNG && !pli_tetlod_extrapolates(t);
+    const double more = ahead ? fmax(1.0, LAST / t->whole_time) : 1.0;
     return fmax(more * whole, PEAK * recent) / scale_of(t);
 }
 
 /// What shadows say goes before what strains say. Levels are a factor of four or so in error apart: one that is a little above is taken.
-static void trust_shadows(PliTetLod *t, PliPlanLevel *level, int count, bool lags)
+static void trust_shadows(PliTetLod *t, PliPlanLevel *level, int count, bool held, bool lags)
 {
-    const double finest = level[count - 1].size;
-    t->error = measured(t, t->present_size, finest, lags);
-    const bool stays = t->time < t->last_change + STAY;
+    t->error = measured(t, t->present, count - 1, lags);
+    // one that nothing holds flies on without what a change takes of its motion
+    const bool loose = !held && t->strain_energy > REST * t->largest_energy;
+    const bool stays = loose || t->time < t->last_change + STAY;
     for (int l = 0; l < count; ++l) {
-        const bool coarser = level[l].size > 1.01 * t->present_size;
+        const bool coarser = l < t->present;
         // the coarsest has no shadow to be judged by
-        level[l].error = (coarser && stays) || l == 0 ? INFINITY : measured(t, level[l].size, finest, lags) / NEAR;
+        level[l].error = (coarser && stays) || l == 0 ? INFINITY : measured(t, l, count - 1, lags) / NEAR;
     }
 }
 
@@ -253,19 +257,26 @@ bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double 
     const bool held = is_held(body);
     const bool damped = def->material.damping > 0.0 || def->mass_damping > 0.0, lags = held && !damped;
     t->swings = t->swing > (held && damped ? DAMPED_SWING : SWING) * t->strain;
-    t->present_size = level[t->plan.level].size;
+    t->present = t->plan.level;
     // it flies on with the error it has made, whatever its level is then
-    const bool flies = !held && t->swings && t->plan.uniform && t->whole_time > SWUNG &&
-                       measured(t, t->present_size, level[count - 1].size, lags) < FLIES * accuracy;
-    t->use_shadows = t->plan.uniform && t->plan.level > 0 && (!held || t->swings) && !flies;
+    const bool known = !held && t->plan.uniform && t->whole_time > SWUNG;
+    const bool flies = known && measured(t, t->present, count - 1, lags) < FLIES * accuracy;
+    const int least = held && !t->swings ? 2 : 1;
+    t->use_shadows = t->plan.uniform && t->plan.level >= least && (!flies || pli_tetlod_extrapolates(t));
     t->strain_error = t->error * t->largest_displacement;
-    const bool trust = pli_tetlod_compare_shadows(t, body, x, t->time - t->last_look);
+    // a dent hardly moves what is coarser: of a held and slow body shadows are believed where two of them agree
+    const bool compared = pli_tetlod_compare_shadows(t, body, x, t->time - t->last_look);
+    const bool trust = compared && (!held || t->swings || pli_tetlod_extrapolates(t));
     t->last_look = t->time;
     const PliPlan before = t->plan;
-    if (flies) t->error = measured(t, t->present_size, level[count - 1].size, lags);
-    if (flies || (t->use_shadows && !trust && !t->shadow_lost)) return true; // they have only begun
-    if (trust) trust_shadows(t, level, count, lags);
-    t->plan = pli_plan_make(level, count, OWN_RATES, held && !t->swings, t->region, s->active_count, accuracy, &before);
+    if (flies) t->error = measured(t, t->present, count - 1, lags);
+    const bool waits = t->use_shadows && (!held || t->swings) && !trust && !t->shadow_lost; // they have only begun
+    if (flies || waits) return true;
+    if (trust) trust_shadows(t, level, count, held, lags);
+    // one level will do, and a coarser one may soon: a mixture that is cheaper than the present one is no gain
+    const bool stays = trust && before.uniform && t->time < t->last_change + STAY && t->error < accuracy;
+    const bool may_mix = held && !t->swings && !stays;
+    t->plan = pli_plan_make(level, count, OWN_RATES, may_mix, t->region, s->active_count, accuracy, &before);
     if (t->plan.uniform != before.uniform || t->plan.level != before.level) {
         t->last_change = t->time;
         t->next_look = t->time + (trust ? 0.0 : SETTLE);

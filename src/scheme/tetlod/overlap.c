@@ -108,12 +108,31 @@ static void corners_of(const PliLevels *h, PliIndex tet, double out[12])
     for (int c = 0; c < 4; ++c) v3_copy(out + 3 * c, h->x + 3 * (size_t)h->tets[4 * (size_t)tet + c]);
 }
 
-static void cells_of(const Boxes *g, const double t[12], long lo[3], long hi[3])
+static void reach_of(const double t[12], double min[3], double max[3])
 {
     for (int d = 0; d < 3; ++d) {
-        const double a = fmin(fmin(t[d], t[3 + d]), fmin(t[6 + d], t[9 + d]));
-        const double b = fmax(fmax(t[d], t[3 + d]), fmax(t[6 + d], t[9 + d]));
-        lo[d] = (long)floor((a - g->min[d]) / g->width), hi[d] = (long)floor((b - g->min[d]) / g->width);
+        min[d] = max[d] = t[d];
+        for (int c = 3 + d; c < 12; c += 3) {
+            if (t[c] < min[d]) min[d] = t[c];
+            if (t[c] > max[d]) max[d] = t[c];
+        }
+    }
+}
+
+/// Whether a plane across an axis has t on one side of it and what reaches from min to max on the other.
+static bool is_beside(const double t[12], const double min[3], const double max[3])
+{
+    double a[3], b[3];
+    reach_of(t, a, b);
+    return a[0] >= max[0] || b[0] <= min[0] || a[1] >= max[1] || b[1] <= min[1] || a[2] >= max[2] || b[2] <= min[2];
+}
+
+static void cells_of(const Boxes *g, const double t[12], long lo[3], long hi[3])
+{
+    double a[3], b[3];
+    reach_of(t, a, b);
+    for (int d = 0; d < 3; ++d) {
+        lo[d] = (long)floor((a[d] - g->min[d]) / g->width), hi[d] = (long)floor((b[d] - g->min[d]) / g->width);
         if (lo[d] < 0) lo[d] = 0;
         if (hi[d] >= g->cells[d]) hi[d] = g->cells[d] - 1;
     }
@@ -224,10 +243,11 @@ static PliStatus find_pairs(PliLevels *h, int fine, Pairs *pairs, double *common
     PliStatus status = boxes_init(&grid, h, fine - 1);
     if (!mark) status = PLI_OUT_OF_MEMORY;
     for (PliIndex t = h->tet_first[fine]; status == PLI_OK && t < h->tet_first[fine + 1]; ++t) {
-        double a[12], b[12];
+        double a[12], b[12], min[3], max[3];
         Plane planes[4];
         long lo[3], hi[3];
         corners_of(h, t, a);
+        reach_of(a, min, max);
         tet_planes(a, planes);
         cells_of(&grid, a, lo, hi);
         for (long k = lo[2]; k <= hi[2]; ++k)
@@ -240,6 +260,7 @@ static PliStatus find_pairs(PliLevels *h, int fine, Pairs *pairs, double *common
                         if (mark[u] == t + 1) continue;
                         mark[u] = t + 1;
                         corners_of(h, u, b);
+                        if (is_beside(b, min, max)) continue;
                         const double v = clip(b, planes, 0);
                         if (v <= 1e-12 * h->tet_volume[t]) continue;
                         *common += v;

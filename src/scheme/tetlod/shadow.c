@@ -21,6 +21,9 @@ static const double GROWTH = 1.5;
 static const double ORDER = 1.5, LEAST_ORDER = 1.0, MOST_ORDER = 2.2;
 /// s, in which the error is averaged where it may ask for more, and where it may allow less.
 static const double RECENT = 0.25, WHOLE = 10.0;
+/// Share of an error that extrapolating is believed to leave at least, and above which it is not done; and s, in which what tells
+/// that is averaged.
+static const double LEAST_DOUBT = 0.3, MOST_DOUBT = 0.6, DOUBT_TIME = 0.5;
 
 // ---- making them -------------------------------------------------------------------------------------------------------------
 
@@ -62,12 +65,21 @@ void pli_tetlod_shadows_reset(PliTetLod *t)
     t->order = ORDER;
     t->shadow_begin = t->strain_error = t->strain_error_seen = 0.0;
     t->use_shadows = false;
-    t->recent = t->whole = t->recent_time = t->whole_time = t->apart[0] = t->apart[1] = 0.0;
+    t->recent = t->whole = t->recent_time = t->whole_time = 0.0;
+    t->gaps = (PliShadowGaps){ 0.0, 0.0, 0.0 };
+    t->doubt = 1.0;
 }
 
 // ---- states ---------------------------------------------------------------------------------------------------------------------
 
-static double power_size(const PliTetLod *t, double size) { return pow(size, t->order); }
+/// m, of the elements of a level: what errors go with. (Nodes of a coarse level are more than its elements are small.)
+static double size_of(const PliTetLod *t, int l)
+{
+    const PliLevels *h = t->h;
+    return cbrt(h->volume / (double)(h->tet_first[l + 1] - h->tet_first[l]));
+}
+
+static double power_size(const PliTetLod *t, int l) { return pow(size_of(t, l), t->order); }
 
 /// Values of one level into the others up to `to`, through the tetrahedra that contain their nodes. [all nodes, 3]
 static void carry(const PliLevels *h, int from, int to, double *a)
@@ -89,7 +101,7 @@ static void carry(const PliLevels *h, int from, int to, double *a)
 void pli_tetlod_expect(PliTetLod *t, PliBody *body, double *x, double *v, int level)
 {
     const PliLevels *h = t->h;
-    const double now = t->present_size, *values[2];
+    const double *values[2];
     const int s = t->shadow[0];
     const PliIndex first = h->point_first[level], last = h->point_first[level + 1];
     for (int k = 0; k < 2; ++k) {
@@ -97,9 +109,9 @@ void pli_tetlod_expect(PliTetLod *t, PliBody *body, double *x, double *v, int le
         for (PliIndex p = first; p < last; ++p) (void)pli_activeset_follow(t->set, p, k ? v : x);
     }
     if (s < 0 || t->shadow_lost) return;
-    const double least = power_size(t, now), apart = power_size(t, pli_tetlod_level_size(h, s)) - least;
+    const double least = power_size(t, t->present), apart = power_size(t, s) - least;
     // between the two, or beyond the finer one
-    const double share = fmax(-0.5, fmin(1.0, (power_size(t, pli_tetlod_level_size(h, level)) - least) / apart));
+    const double share = fmax(-0.5, fmin(1.0, (power_size(t, level) - least) / apart));
     double *own[2];
     pli_body_shadow_state(body, s, &own[0], &own[1]);
     values[0] = x, values[1] = v;
@@ -158,7 +170,9 @@ static void choose(PliTetLod *t, PliBody *body, double *x, double *v)
     // the second first: it starts from where the first is
     for (int k = 1; k >= 0; --k)
         if (wanted[k] >= 0 && wanted[k] != t->shadow[0] && wanted[k] != t->shadow[1]) begin(t, body, x, v, wanted[k]);
-    if (wanted[0] != t->shadow[0] || wanted[1] != t->shadow[1]) t->apart[0] = t->apart[1] = 0.0;
+    // ways between other levels are other ways, as parallel as those were
+    if (wanted[0] != t->shadow[0] || wanted[1] != t->shadow[1]) t->gaps = (PliShadowGaps){ 0.0, 0.0, 0.0 };
+    if (wanted[1] < 0) t->doubt = 1.0;
     t->shadow[0] = wanted[0], t->shadow[1] = wanted[1];
 }
 
@@ -166,14 +180,30 @@ static void choose(PliTetLod *t, PliBody *body, double *x, double *v)
 static bool are_needed(PliTetLod *t)
 {
     if (!t->use_shadows || !t->plan.uniform) return false;
+    if (pli_tetlod_extrapolates(t)) return true;
     if (t->time < t->last_change + LONG || t->time < t->shadow_begin + LONG) return true;
     if (t->shadow[0] < 0) return t->strain_error > GROWTH * t->strain_error_seen;
     return t->strain_error > t->strain_error_seen; // still growing
 }
 
-void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
+bool pli_tetlod_extrapolates(const PliTetLod *t)
 {
-    if (!t->has_shadows || t->shadow_lost) return;
+    return t->shadow[0] >= 0 && t->shadow[1] >= 0 && t->doubt < MOST_DOUBT && !t->shadow_lost;
+}
+
+/// What is shown goes on from the shadow beyond the body, to where the finest level would be.
+static void show(const PliTetLod *t, PliBody *body)
+{
+    const int s = t->shadow_lost ? -1 : t->shadow[0];
+    double weight = 0.0;
+    if (pli_tetlod_extrapolates(t))
+        weight = (power_size(t, t->plan.level) - power_size(t, t->h->level_count - 1)) /
+                 (power_size(t, s) - power_size(t, t->plan.level));
+    pli_body_extrapolate(body, s, weight);
+}
+
+static void run(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
+{
     if (!are_needed(t)) {
         t->shadow[0] = t->shadow[1] = -1;
         return;
@@ -185,6 +215,13 @@ void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, 
     }
     for (int k = 0; k < 2; ++k)
         if (t->shadow[k] >= 0 && !pli_body_step_shadow(body, t->shadow[k], dt)) t->shadow_lost = true;
+}
+
+void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, double dt)
+{
+    if (!t->has_shadows) return;
+    if (!t->shadow_lost) run(t, body, x, v, dt);
+    show(t, body);
 }
 
 // ---- what they tell -----------------------------------------------------------------------------------------------------------
@@ -202,6 +239,20 @@ static double order_of(double a, double c, double b, double ratio)
             high = p;
     }
     return 0.5 * (low + high);
+}
+
+/// How parallel the two ways are tells how much of the next one is known; by how much the first is shorter tells the order.
+static void learn_order(PliTetLod *t, const PliShadowGaps *g, double gap)
+{
+    const double keep = exp(-gap / DOUBT_TIME);
+    t->gaps.fine = keep * t->gaps.fine + gap * g->fine;
+    t->gaps.coarse = keep * t->gaps.coarse + gap * g->coarse;
+    t->gaps.product = keep * t->gaps.product + gap * g->product;
+    const double both = t->gaps.fine * t->gaps.coarse, cosine = both > 0.0 ? t->gaps.product / sqrt(both) : 0.0;
+    t->doubt = cosine > 0.0 ? fmax(LEAST_DOUBT, sqrt(fmax(0.0, 1.0 - cosine * cosine))) : 1.0;
+    if (cosine > 0.0)
+        t->order = order_of(size_of(t, t->present), size_of(t, t->shadow[0]), size_of(t, t->shadow[1]),
+                            1.0 + t->gaps.product / t->gaps.fine);
 }
 
 static void average(double *sum, double *time, double value, double gap, double memory)
@@ -222,28 +273,28 @@ bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, do
         return t->recent_time > 0.0;
     }
     t->strain_error_seen = fmax(t->strain_error_seen, t->strain_error);
-    const double now = t->present_size, first = pli_tetlod_level_size(t->h, t->shadow[0]);
-    double d[2] = { 0.0, 0.0 };
-    for (int k = 0; k < 2; ++k) {
-        if (t->shadow[k] < 0) continue;
-        d[k] = pli_body_shadow_distance(body, t->shadow[k], x);
-        t->apart[k] = exp(-gap / RECENT) * t->apart[k] + gap * d[k] * d[k];
-    }
+    double apart; // m
     t->order = ORDER;
-    if (t->shadow[1] >= 0 && t->apart[0] > 0.0)
-        t->order = order_of(now, first, pli_tetlod_level_size(t->h, t->shadow[1]), sqrt(t->apart[1] / t->apart[0]));
-    const double c = d[0] / (power_size(t, first) - power_size(t, now));
+    if (t->shadow[1] >= 0) {
+        const PliShadowGaps g = pli_body_shadow_gaps(body, t->shadow[0], t->shadow[1], x);
+        learn_order(t, &g, gap);
+        apart = sqrt(g.fine);
+    } else {
+        apart = pli_body_shadow_distance(body, t->shadow[0], x);
+    }
+    const double now = size_of(t, t->present), now4 = now * now * now * now;
     // errors of orders that were believed at other times: put as what the present size would be off
-    const double e = c * power_size(t, now);
-    average(&t->recent, &t->recent_time, e * e / (now * now * now * now), gap, RECENT);
-    average(&t->whole, &t->whole_time, e * e / (now * now * now * now), gap, WHOLE);
+    const double e = apart * power_size(t, t->present) / (power_size(t, t->shadow[0]) - power_size(t, t->present));
+    average(&t->recent, &t->recent_time, e * e / now4, gap, RECENT);
+    average(&t->whole, &t->whole_time, e * e / now4, gap, WHOLE);
     return true;
 }
 
-double pli_tetlod_error_of(const PliTetLod *t, double size, double finest, bool whole)
+double pli_tetlod_error_of(const PliTetLod *t, int level, int finest, bool whole)
 {
-    const double now = t->present_size;
+    const double now = size_of(t, t->present);
     const double square = whole ? t->whole / t->whole_time : t->recent / t->recent_time;
     const double at_now = sqrt(square) * now * now; // m, of the present size
-    return at_now * (power_size(t, size) - power_size(t, finest)) / power_size(t, now);
+    const double plain = at_now * (power_size(t, level) - power_size(t, finest)) / power_size(t, t->present);
+    return plain * (level >= 2 && t->doubt < MOST_DOUBT ? t->doubt : 1.0);
 }

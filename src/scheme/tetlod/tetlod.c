@@ -349,9 +349,12 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     t->start_level = def->start_level;
     t->density = def->base.material.density;
     t->likes_uniform = def->base.criterion.accuracy > 0.0 || !def->base.adapt;
-    // a blow on the coarsest level is over before anybody has looked: with an accuracy a body starts with a thousand nodes or less
-    for (int l = t->start_level + 1; def->base.criterion.accuracy > 0.0 && l < def->level_count; ++l)
-        if (def->levels[l]->point_count <= 1000) t->start_level = l;
+    // a blow on the coarsest level is over before anybody has looked: with an accuracy of 2 % a body starts with a thousand nodes or less,
+    // with one of 5 % (errors go like the square of sizes) with 250, but with two levels to judge it by
+    const double accuracy = def->base.criterion.accuracy, cap = fmin(1000.0, def->base.criterion.max_active);
+    const double most = fmin(cap, 1000.0 * pow(2.0 / accuracy, 1.5));
+    for (int l = t->start_level + 1; accuracy > 0.0 && l < def->level_count; ++l)
+        if (def->levels[l]->point_count <= (l <= 2 ? cap : most)) t->start_level = l;
     PliTightLevels tight;
     PliTetLodDef lean = *def;
     PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);

@@ -69,9 +69,10 @@ typedef struct PliTetLod {
     double strain_error, strain_error_seen; ///< m, what strains say, and the most of it that shadows were asked about
     int shadow[2];                          ///< levels that run, finer first; -1: none
     int shadow_plan;                        ///< plan.level they were chosen for
-    double apart[2];                        ///< m2 s, squared distance to each, over the last moments
+    PliShadowGaps gaps;                     ///< m2 s, over the last moments
+    double doubt;                           ///< share of an error that extrapolating leaves; 1: it is not done
     double order;                           ///< p: errors go like size^p
-    double present_size;                    ///< m, of the uniform level that would be as far off
+    int present;                            ///< the level it is
     double recent,
         whole; ///< error over square of size, 1/m, squared, times time; over the last moments, and over the whole run ...
     double recent_time, whole_time; ///< s, ... and the times
@@ -148,8 +149,9 @@ void pli_tetlod_expect(PliTetLod *t, PliBody *body, double *x, double *v, int le
 void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, double dt);
 /// Takes in how far they are apart, `gap` seconds after the last time. @return false: there are none
 bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, double gap);
-/// m, error of a uniform body of that size beyond that of `finest`, as compared so far.
-double pli_tetlod_error_of(const PliTetLod *t, double size, double finest, bool whole);
+/// m, error of a uniform body of that level beyond that of `finest`, as compared so far; as it is shown, where it has two shadows.
+double pli_tetlod_error_of(const PliTetLod *t, int level, int finest, bool whole);
+bool pli_tetlod_extrapolates(const PliTetLod *t); ///< shadows have to run on
 
 // accuracy.c
 double pli_tetlod_level_size(const PliLevels *h, int l); ///< m

@@ -118,3 +118,69 @@ TEST(TetLodAccuracy, ContradictsABudget)
     EXPECT_EQ(pli_tetlod_create(&host, &d, &err), nullptr);
     EXPECT_NE(std::string(err.text).find("contradict"), std::string::npos) << err.text;
 }
+
+namespace
+{
+
+/// Skin points of a clamped cube that sinks under its weight, for so many steps: RMS over both, against `oracle` (empty: filled).
+double sink(PliBody *b, std::vector<double> &oracle, int steps)
+{
+    State s(b);
+    const double *rest = pli_body_rest(b);
+    std::vector<PliIndex> held;
+    for (PliIndex i = 0; i < pli_body_dof_count(b); ++i)
+        if (rest[3 * i] < 1e-9) held.push_back(i);
+    EXPECT_EQ(pli_body_set_fixed(b, held.data(), static_cast<PliIndex>(held.size()), nullptr), PLI_OK);
+    std::vector<double> points(3 * pli_body_skin_count(b)), all;
+    for (int i = 0; i < steps; ++i) {
+        EXPECT_TRUE(pli_body_step(b, &s.view, 0.01).finite);
+        pli_body_skin_positions(b, s.x.data(), points.data());
+        all.insert(all.end(), points.begin(), points.end());
+    }
+    if (oracle.empty()) oracle = all;
+    double sum = 0.0;
+    for (size_t i = 0; i < all.size(); ++i) sum += (all[i] - oracle[i]) * (all[i] - oracle[i]);
+    return std::sqrt(sum / static_cast<double>(all.size()));
+}
+
+} // namespace
+
+/// What is shown is much closer to the finest level than the level it runs on: shadows tell where the error goes.
+TEST(TetLodAccuracy, ShowsMoreThanItsLevel)
+{
+    Levels l({ 2, 4, 8, 12 }); // it starts with the third
+    PliTetLodDef d = with_accuracy(l, 2.0);
+    d.base.gravity[1] = -9.81;
+    d.base.material.young = 2e5;
+    d.base.mass_damping = 4.0;
+    PliFemDef f = pli_fem_default();
+    f.base = d.base;
+    f.base.criterion = pli_criterion_default();
+    PliHost host = pli_host_default();
+    std::vector<double> oracle, points;
+    std::vector<PliIndex> tris;
+    double error[2];
+    const auto attach = [&](PliBody *b) {
+        ASSERT_EQ(pli_body_attach_skin(b, points.data(), static_cast<PliIndex>(points.size() / 3), tris.data(),
+                                       static_cast<PliIndex>(tris.size() / 3), nullptr),
+                  PLI_OK);
+    };
+    for (const int level : { 3, 2 }) {
+        f.mesh = l.list[level];
+        Body b(pli_fem_create(&host, &f, nullptr));
+        if (level == 3) { // its own surface is that of all
+            PliIndex count;
+            const PliIndex *own = pli_body_skin_tris(b.get(), &count);
+            tris.assign(own, own + 3 * count);
+            points.resize(3 * pli_body_skin_count(b.get()));
+            pli_body_skin_positions(b.get(), pli_body_rest(b.get()), points.data());
+        }
+        attach(b.get());
+        error[0] = sink(b.get(), oracle, 45);
+    }
+    Body b = make_tetlod(d);
+    attach(b.get());
+    error[1] = sink(b.get(), oracle, 45);
+    EXPECT_EQ(pli_body_stats(b.get()).active, l.list[2]->point_count) << "it has stayed at that level";
+    EXPECT_LT(error[1], 0.5 * error[0]);
+}

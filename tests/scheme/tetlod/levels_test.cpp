@@ -294,6 +294,45 @@ TEST(LevelsRepair, GivesEveryCoarseNodeMassAndKeepsAffineFields)
     EXPECT_NEAR(sum / total, 1.0, 1e-12);
 }
 
+/// Where every node got its tenth of a share nothing is wrong, and nobody is warned.
+TEST(LevelsRepair, WarnsOnlyOfWhatStaysLight)
+{
+    struct Log {
+        int news = 0, warnings = 0;
+    };
+    PliHost host = pli_host_default();
+    host.log = [](PliLogLevel level, const char *text, void *user) {
+        if (std::string(text).find("does not quite fit") == std::string::npos) return;
+        ++(level == PLI_LOG_INFO ? static_cast<Log *>(user)->news : static_cast<Log *>(user)->warnings);
+    };
+    const auto least_share = [&](const std::vector<MeshHandle> &meshes, Log *log) {
+        const PliMesh *list[] = { meshes[0].get(), meshes[1].get() };
+        host.user = log;
+        LevelsHandle h(pli_levels_create(&host, list, 2, nullptr, nullptr));
+        std::vector<double> mass(h->point_count), share(h->point_count);
+        for (PliIndex t = 0; t < h->tet_first[1]; ++t)
+            for (int c = 0; c < 4; ++c) share[h->tets[4 * t + c]] += 0.25 * double(h->tet_share[t]);
+        for (PliIndex p = h->finest_first; p < h->point_count; ++p) {
+            const PliIndex *from;
+            const double *w;
+            const PliIndex n = pli_levels_sources(h.get(), p, true, &from, &w);
+            for (PliIndex k = 0; k < n; ++k) mass[from[k]] += w[k] * double(h->point_share[p]);
+        }
+        double least = INFINITY;
+        for (PliIndex p = 0; p < h->finest_first; ++p) least = std::min(least, mass[p] / share[p]);
+        return least;
+    };
+    Log all;
+    for (const double power : { 1.4, 1.8, 2.0, 2.2, 2.5 }) {
+        Log log;
+        const double least = least_share(crowded(power), &log);
+        EXPECT_EQ(log.warnings, least < 0.1 ? 1 : 0) << power << ": " << least;
+        all.news += log.news, all.warnings += log.warnings;
+    }
+    EXPECT_GT(all.news, 0);
+    EXPECT_GT(all.warnings, 0);
+}
+
 TEST(LevelsRepair, NamesLevelNodeAndPlaceWhereItCannot)
 {
     // ten nodes a side crowded between two of a finer mesh: two nodes cannot carry hundreds
