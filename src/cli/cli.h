@@ -37,6 +37,8 @@ PliCommandFn pli_cmd_run, pli_cmd_check, pli_cmd_list, pli_cmd_compare, pli_cmd_
 int pli_cli_refuse(const char *command, const char *format, ...) PLI_PRINTF(2, 3);
 /// The path most like one that is not there, as long as only one part of it is wrong. False: there is none.
 bool pli_cli_nearest_path(const char *path, char *near, size_t size);
+/// A path as a shell takes it: in quotes where it needs them. @return text
+const char *pli_cli_quote(const char *path, char *text, size_t size);
 /// The file is there: PLI_EXIT_OK. Else one sentence, with the name most like it in its folder, and PLI_EXIT_FILE; Python scenes get a hint.
 int pli_cli_find_file(const char *command, const char *path);
 /// The same for what should be a scene: surfaces and meshes get a hint, too.

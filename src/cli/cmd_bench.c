@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "cli/cli.h"
 #include "output/interrupt.h"
 #include "output/progress.h"
@@ -73,6 +74,19 @@ static bool is_known(const char *wish)
     return false;
 }
 
+static int unknown_case(const char *name)
+{
+    const char *near = NULL;
+    int best = pli_word_tolerance(name) + 1;
+    const PliBenchCase *c;
+    for (int i = 0; (c = pli_bench_at(i)); ++i) {
+        const int d = pli_word_distance(name, c->name);
+        if (d < best) best = d, near = c->name;
+    }
+    return pli_cli_refuse("bench", "there is no case '%s'%s%s; see pliant bench --list", name,
+                          near ? ", did you mean " : "", near ? near : "");
+}
+
 int pli_cmd_bench(int argc, char **argv)
 {
     const char *json = NULL, *wish[64];
@@ -99,8 +113,7 @@ int pli_cmd_bench(int argc, char **argv)
     };
     if (!pli_options_read(&line, argc, argv, &code)) return code;
     for (int k = 0; k < wishes.count; ++k)
-        if (!is_known(wish[k]))
-            return pli_cli_refuse("bench", "there is no case '%s'; see pliant bench --list", wish[k]);
+        if (!is_known(wish[k])) return unknown_case(wish[k]);
     while (pli_bench_at(total)) ++total;
     const PliBenchCase **picked = calloc((size_t)total + 1, sizeof *picked);
     if (!picked) {

@@ -135,6 +135,19 @@ static PliStatus write_scenes(const PliHost *host, const Job *job, PliNewScene *
     return status;
 }
 
+/// Something of what a tool touches is not held, or: which load that is.
+static PliStatus check_free(const Job *job, const PliNewScene *scene, const PliRegion *where, PliLoad load,
+                            PliError *err)
+{
+    for (PliIndex p = 0; p < scene->surface->point_count; ++p) {
+        const double *x = scene->surface->x + 3 * (size_t)p;
+        if (pli_region_has(where, x) && !pli_region_has(&scene->fix, x)) return PLI_OK;
+    }
+    return pli_refuse(err, PLI_BAD_ARGUMENT,
+                      "all of '%s' (--%s) is held by --fix %s: nothing would move there; choose another region",
+                      job->load[load], pli_load_name(load), job->fix);
+}
+
 static void print_done(const Job *job, const PliNewScene *scene, const PliText *said)
 {
     const PliMade *made = scene->made;
@@ -144,7 +157,11 @@ static void print_done(const Job *job, const PliNewScene *scene, const PliText *
     pli_made_print(made);
     printf("%s", said->data ? said->data : "");
     for (int k = 0; k < PLI_LOADS; ++k)
-        if (job->load[k]) printf("Next: pliant compare %s/%s.scn\n", job->base.out, pli_load_name((PliLoad)k));
+        if (job->load[k]) {
+            char path[1100], text[1200];
+            snprintf(path, sizeof path, "%.1024s/%s.scn", job->base.out, pli_load_name((PliLoad)k));
+            printf("Next: pliant compare %s\n", pli_cli_quote(path, text, sizeof text));
+        }
 }
 
 static int work(void *self, PliFreshFolder *folder)
@@ -170,6 +187,8 @@ static int work(void *self, PliFreshFolder *folder)
     status = pli_region_read(&scene.frame, job->fix, &scene.fix, &err);
     for (int k = 0; k < PLI_LOADS && status == PLI_OK; ++k)
         if (job->load[k]) status = pli_region_read(&scene.frame, job->load[k], &where[k], &err);
+    for (int k = 0; k < PLI_LOADS && status == PLI_OK; ++k)
+        if (job->load[k]) status = check_free(job, &scene, &where[k], (PliLoad)k, &err);
     if (status == PLI_OK) status = pli_folder_make(folder->scratch, &err);
     if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->base.def, folder->scratch, &made, &err);
     if (status == PLI_OK && !pli_model_files_find(&host, surface, &made, &files))

@@ -58,13 +58,14 @@ static int plan(const Options *o, const char *file)
     if (status == PLI_OK) status = pli_sweep_plan(&host, &def, file, &jobs, &err);
     if (status == PLI_OK) status = pli_sweep_plan_write(&jobs, folder, &err);
     int done = 0;
+    char quoted[1200];
     for (int k = 0; k < jobs.count; ++k) {
         done += has_result(folder, &jobs.job[k]);
         if (o->list && status == PLI_OK) puts(jobs.job[k].id);
     }
     if (status == PLI_OK && !o->list && !o->quiet)
         printf("%d jobs in %s/plan.csv, %d of them done\nNext: pliant sweep run %s\n", jobs.count, folder, done,
-               folder);
+               pli_cli_quote(folder, quoted, sizeof quoted));
     pli_sweep_plan_free(&jobs);
     pli_sweep_free(&def);
     return status == PLI_OK ? PLI_EXIT_OK : pli_cli_report("sweep", &err);

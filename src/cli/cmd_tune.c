@@ -20,7 +20,7 @@ enum { MOST_BODIES = 64 };
 typedef struct Options {
     const char *scene[1], *schemes, *out, *error, *budget, *check, *json;
     PliWords scenes;
-    int loads, tries, steps, seed, minutes;
+    int loads, guards, tries, steps, seed, minutes;
     bool quiet;
     double wanted_error, wanted_ms;
     PliSceneOptions scene_options;
@@ -202,6 +202,22 @@ static int print_verdicts(const Options *o, const Bodies *b)
     return short_of;
 }
 
+/// Where it is not the load that was asked for.
+static void print_unseen(const Bodies *b, uint64_t seed)
+{
+    for (int i = 0; i < b->count; ++i) {
+        const PliTuned *u = &b->tuned[i];
+        if (!b->done[i] || u->unseen_seed == seed) continue;
+        seed = u->unseen_seed;
+        if (u->failed)
+            printf("The unseen load of %s is that of seed %llu: it failed on %d before, which were then trained on\n",
+                   b->name[i], (unsigned long long)seed, u->failed);
+        else
+            printf("The unseen load of %s is that of seed %llu: earlier ones do not move the body\n", b->name[i],
+                   (unsigned long long)seed);
+    }
+}
+
 static void json_score(PliJson *j, const char *name, const PliScore *s)
 {
     pli_json_begin_object(j, name);
@@ -221,11 +237,6 @@ static PliStatus write_json(const Options *o, const Bodies *b, const char *scene
     pli_json_string(&j, "scene", scene);
     pli_json_number(&j, "wanted_error", o->wanted_error > 0.0 ? o->wanted_error : NAN);
     pli_json_number(&j, "wanted_ms", o->wanted_ms > 0.0 ? o->wanted_ms : NAN);
-    for (int i = 0; i < b->count; ++i)
-        if (b->done[i]) {
-            pli_json_integer(&j, "unseen_seed", (long long)b->tuned[i].unseen_seed);
-            break;
-        }
     pli_json_begin_array(&j, "bodies");
     for (int i = 0; i < b->count; ++i) {
         const PliTuned *u = &b->tuned[i];
@@ -236,11 +247,23 @@ static PliStatus write_json(const Options *o, const Bodies *b, const char *scene
         json_score(&j, "before", &u->before);
         json_score(&j, "tuned", &u->after);
         json_score(&j, "unseen", &u->unseen);
+        pli_json_integer(&j, "unseen_seed", (long long)u->unseen_seed);
+        pli_json_integer(&j, "unseen_failed", u->failed);
         pli_json_bool(&j, "reached", b->done[i] && u->reached);
         pli_json_bool(&j, "holds", b->done[i] && u->holds);
         pli_json_string(&j, "verdict", text[0] ? text : NULL);
         pli_json_integer(&j, "tried", u->tried);
         pli_json_string(&j, "like", u->like[0] ? u->like : NULL);
+        pli_json_begin_array(&j, "loads");
+        for (int l = 0; b->done[i] && l < u->load_count; ++l) {
+            pli_json_begin_object(&j, NULL);
+            pli_json_integer(&j, "seed", (long long)u->seed[l]);
+            pli_json_bool(&j, "trained", u->trained[l]);
+            pli_json_number(&j, "error", u->load[l].ran ? u->load[l].error : NAN);
+            pli_json_number(&j, "force", u->load[l].ran ? u->load[l].force : NAN);
+            pli_json_end(&j);
+        }
+        pli_json_end(&j);
         pli_json_begin_object(&j, "parameters");
         for (int k = 0; k < u->knob_count; ++k) pli_json_number(&j, u->knob[k].name, u->knob[k].value);
         pli_json_end(&j);
@@ -292,7 +315,8 @@ static int tune_all(const Options *o)
     const PliHost host = pli_cli_terse_host();
     PliError err = { PLI_OK, "" };
     PliTuneDef def = pli_tune_default();
-    def.scene = o->scene[0], def.error = o->wanted_error, def.budget = o->wanted_ms, def.loads = o->loads;
+    def.scene = o->scene[0], def.error = o->wanted_error, def.budget = o->wanted_ms, def.loads = o->loads,
+    def.guards = o->guards;
     def.steps = o->steps, def.most = o->tries, def.unseen_seed = (uint64_t)o->seed, def.unseen_scene = o->check;
     def.stopped = pli_interrupted;
     def.others = b.tuned, def.other_count = 0;
@@ -321,12 +345,7 @@ static int tune_all(const Options *o)
     }
     if (!print_table(&b)) return PLI_EXIT_MEMORY;
     const int short_of = print_verdicts(o, &b);
-    for (int i = 0; i < b.count; ++i)
-        if (b.done[i] && !o->check && b.tuned[i].unseen_seed != (uint64_t)o->seed) {
-            printf("The unseen load is that of seed %llu: earlier ones do not move the body\n",
-                   (unsigned long long)b.tuned[i].unseen_seed);
-            break;
-        }
+    if (!o->check) print_unseen(&b, (uint64_t)o->seed);
     if (o->out)
         snprintf(path, sizeof path, "%s", o->out);
     else
@@ -344,7 +363,9 @@ static int tune_all(const Options *o)
 int pli_cmd_tune(int argc, char **argv)
 {
     const PliTuneDef usual = pli_tune_default();
-    Options o = { .loads = usual.loads, .tries = usual.most, .seed = (int)usual.unseen_seed, .minutes = 20 };
+    Options o = {
+        .loads = usual.loads, .guards = usual.guards, .tries = usual.most, .seed = (int)usual.unseen_seed, .minutes = 20
+    };
     PliSceneOptions *const so = &o.scene_options;
     pli_scene_options_begin(so);
     o.scenes = (PliWords){ o.scene, 0, 1 };
@@ -356,8 +377,10 @@ int pli_cmd_tune(int argc, char **argv)
         { "schemes", 0, "A,B", "only bodies of these schemes or names (all but uniform ones)", PLI_OPTION_TEXT,
           &o.schemes, .needs = "names, separated by commas" },
         { "loads", 0, "N", "training loads, 1 .. 8 (2): the scene's, and varied ones", PLI_OPTION_INTEGER, &o.loads,
-          .least = 1, .most = PLI_TUNE_LOADS },
-        { "seed", 0, "S", "the load that is not trained on (99)", PLI_OPTION_INTEGER, &o.seed, .least = PLI_TUNE_LOADS,
+          .least = 1, .most = PLI_TUNE_LOADS / 2 },
+        { "guards", 0, "N", "more varied loads the choice must hold on, 0 .. 8 (4); one it fails is trained on",
+          PLI_OPTION_INTEGER, &o.guards, .most = PLI_TUNE_LOADS / 2 },
+        { "seed", 0, "S", "the load that has no part in the choice (99)", PLI_OPTION_INTEGER, &o.seed, .least = 1,
           .most = 2e9 },
         { "check", 0, "SCENE", "another scene with the same bodies instead: its load is not trained on",
           PLI_OPTION_TEXT, &o.check, .needs = "a scene" },
@@ -378,8 +401,9 @@ int pli_cmd_tune(int argc, char **argv)
         .synopsis = "SCENE --error 2% | --budget 5ms [OPTIONS]",
         .about =
             "Finds the parameters of each scheme of a comparison scene: the cheapest within an error, or the closest "
-            "within a\ntime. They are chosen on training loads and then tried on a load they were not chosen on. "
-            "Writes the scene with\nthem, and says what could not be reached.",
+            "within a\ntime. They are chosen on training loads, must hold on more of them, and are then tried on a "
+            "load "
+            "that had no part\nin it. Writes the scene with them, and says what could not be reached.",
         .ending =
             "Exit codes: 0 every body holds it on the unseen load, 1 some do not (the scene is written), 2 bad command "
             "line or\nscene, 3 outside the profile, 4 a file is missing or cannot be written, 6 no memory, 130 ended "

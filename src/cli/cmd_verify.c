@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "cli/cli.h"
 #include "output/interrupt.h"
 #include "output/json.h"
@@ -39,14 +40,19 @@ static int unknown_scheme(const char *name)
 {
     char known[256] = "";
     size_t used = 0;
-    const char *last = "";
-    const PliVerifyCase *c;
+    const PliVerifyCase *c, *before;
+    const char *near = NULL;
+    int best = pli_word_tolerance(name) + 1;
     for (int i = 0; (c = pli_verify_at(i)); ++i) {
-        if (strcmp(c->scheme, last) == 0 || used >= sizeof known) continue;
+        int k = 0; // cases of a scheme need not stand together
+        while ((before = pli_verify_at(k)) && strcmp(before->scheme, c->scheme) != 0) ++k;
+        if (k < i || used >= sizeof known) continue;
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", c->scheme);
-        last = c->scheme;
+        const int d = pli_word_distance(name, c->scheme);
+        if (d < best) best = d, near = c->scheme;
     }
-    return pli_cli_refuse("verify", "there is no scheme '%s'; schemes with cases are: %s", name, used ? known : "none");
+    return pli_cli_refuse("verify", "there is no scheme '%s'%s%s; schemes with cases are: %s", name,
+                          near ? ", did you mean " : "", near ? near : "", used ? known : "none");
 }
 
 static bool is_picked(const Options *o, const PliVerifyCase *c)

@@ -88,3 +88,18 @@ int pli_cli_find_file(const char *command, const char *path)
         pli_cli_refuse(command, "there is no file %s", path);
     return PLI_EXIT_FILE;
 }
+
+const char *pli_cli_quote(const char *path, char *text, size_t size)
+{
+    if (path[strcspn(path, " \t\n'\"\\$&;|<>()*?[]#~`!{}")] == '\0') {
+        snprintf(text, size, "%s", path);
+        return text;
+    }
+    size_t used = (size_t)snprintf(text, size, "'");
+    for (const char *p = path; *p && used + 6 < size; ++p) {
+        const char one[2] = { *p, '\0' };
+        used += (size_t)snprintf(text + used, size - used, "%s", *p == '\'' ? "'\\''" : one);
+    }
+    snprintf(text + used, size - used, "'");
+    return text;
+}

@@ -3,13 +3,28 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/// The same at the same place: a block that several bodies include is found wanting once for each of them.
+static bool was_said(const PliFindings *report, size_t i)
+{
+    const PliFinding *f = &report->finding[i];
+    for (size_t k = 0; k < i; ++k) {
+        const PliFinding *g = &report->finding[k];
+        if (f->severity == g->severity && f->line == g->line && !f->file == !g->file &&
+            (!f->file || strcmp(f->file, g->file) == 0) && strcmp(f->component, g->component) == 0 &&
+            strcmp(f->text, g->text) == 0)
+            return true;
+    }
+    return false;
+}
 
 int pli_scene_print_findings(const PliFindings *report, PliSeverity least, FILE *out)
 {
     int count = 0;
     for (size_t i = 0; i < report->count; ++i) {
         const PliFinding *f = &report->finding[i];
-        if (f->severity < least) continue;
+        if (f->severity < least || was_said(report, i)) continue;
         if (f->file && f->line)
             fprintf(out, "%s:%d: ", f->file, f->line);
         else if (f->file)

@@ -36,6 +36,6 @@ void pli_bench_broken(PliBench *b, const char *format, ...) PLI_PRINTF(2, 3);
 
 extern const PliBenchCase pli_bench_kernel_cases[], pli_bench_meshes_cases[], pli_bench_contact_cases[],
     pli_bench_pays_cases[], pli_bench_stability_cases[], pli_bench_sliver_cases[], pli_bench_haptics_cases[],
-    pli_bench_pace_cases[];
+    pli_bench_pace_cases[], pli_bench_poke_cases[];
 
 #endif

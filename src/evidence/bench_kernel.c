@@ -2,15 +2,19 @@
 // Cost of the elastic kernel per tetrahedron on one core, scatter to the points included.
 #include "evidence/bench.h"
 
+#include "base/fold.h"
 #include "base/hash.h"
 #include "base/timer.h"
+#include "evidence/assets.h"
+#include "evidence/sofa.h"
 #include "kernel/elastic.h"
+#include "output/progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// A jittered box of more than 100,000 tetrahedra. Shuffled: points and elements in random order, the worst a mesh file can do.
 typedef struct Load {
     PliMesh *mesh;
     PliTetRest *rest;
@@ -52,14 +56,11 @@ static bool shuffle(PliMesh *m)
     return ok;
 }
 
-static bool make_load(PliBench *b, Load *l, bool shuffled)
+/// Strains of some 5 % in a mesh whose edges are about `edge` long. Takes the mesh, or says why not.
+static bool take_mesh(PliBench *b, Load *l, PliMesh *m, double edge, PliError *err)
 {
-    PliHost host = pli_host_default();
-    PliError err = { PLI_OK, "no memory" };
-    PliBoxDef box = { .min = { 0, 0, 0 }, .max = { 1, 1, 1 }, .cells = { 28, 28, 28 }, .jitter = 0.2, .seed = 1 };
-    *l = (Load){ .mesh = pli_mesh_box(&host, &box, &err) };
-    PliMesh *m = l->mesh;
-    if (!m || (shuffled && !shuffle(m))) goto fail;
+    *l = (Load){ .mesh = m };
+    if (!m) goto fail;
     size_t points = 3 * (size_t)m->point_count, tets = m->tet_count;
     l->rest = malloc(tets * sizeof *l->rest);
     l->which = malloc(tets * sizeof *l->which);
@@ -67,23 +68,37 @@ static bool make_load(PliBench *b, Load *l, bool shuffled)
     l->x = malloc(points * sizeof *l->x);
     l->v = malloc(points * sizeof *l->v);
     l->f = malloc(points * sizeof *l->f);
-    if (!l->rest || !l->which || !l->volume || !l->x || !l->v || !l->f) goto fail;
+    if (!l->rest || !l->which || !l->volume || !l->x || !l->v || !l->f) {
+        pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %zu tetrahedra", tets);
+        goto fail;
+    }
     PliIndex bad = PLI_NONE;
     if (pli_tet_rest(m->tets, m->tet_count, m->x, l->rest, &bad) != PLI_OK) {
-        pli_refuse(&err, PLI_BAD_MESH, "tetrahedron %u of the box is flat", (unsigned)bad);
+        pli_refuse(err, PLI_BAD_MESH, "tetrahedron %u is flat", (unsigned)bad);
         goto fail;
     }
     uint64_t seed = 2;
     for (size_t i = 0; i < tets; ++i) l->which[i] = (PliIndex)i, l->volume[i] = l->rest[i].volume;
     for (size_t i = 0; i < points; ++i) {
-        l->x[i] = m->x[i] + 0.05 / 28.0 * (pli_random_unit(&seed) - 0.5); // strains of some 5 %
+        l->x[i] = m->x[i] + 0.05 * edge * (pli_random_unit(&seed) - 0.5);
         l->v[i] = pli_random_unit(&seed) - 0.5;
     }
     return true;
 fail:
-    pli_bench_broken(b, "%s", err.text);
+    pli_bench_broken(b, "%s", err->text);
     free_load(l);
     return false;
+}
+
+/// A jittered box of more than 100,000 tetrahedra. Shuffled: points and elements in random order, the worst a mesh file can do.
+static bool make_load(PliBench *b, Load *l, bool shuffled)
+{
+    PliHost host = pli_host_default();
+    PliError err = { PLI_OK, "no memory" };
+    PliBoxDef box = { .min = { 0, 0, 0 }, .max = { 1, 1, 1 }, .cells = { 28, 28, 28 }, .jitter = 0.2, .seed = 1 };
+    PliMesh *m = pli_mesh_box(&host, &box, &err);
+    if (m && shuffled && !shuffle(m)) pli_mesh_destroy(m), m = NULL;
+    return take_mesh(b, l, m, 1.0 / 28.0, &err);
 }
 
 static PliElastic *make_elastic(PliBench *b, const Load *l, PliLaw law, double damping, PliSimd simd)
@@ -205,11 +220,129 @@ static void bench_step(PliBench *b)
     free_load(&l);
 }
 
+// ---- against SOFA ----------------------------------------------------------------------------------------------------------
+
+/// A stock force field. %g: Young's modulus, Lame's constants mu and lambda.
+typedef struct Field {
+    const char *name, *law, *text;
+} Field;
+
+static const Field fields[] = {
+    { "fast", "corot", "<FastTetrahedralCorotationalForceField youngModulus=\"%1$g\" poissonRatio=\"0.3\"/>" },
+    { "fem_polar", "corot", "<TetrahedronFEMForceField youngModulus=\"%1$g\" poissonRatio=\"0.3\" method=\"polar\"/>" },
+    { "fem_large", "corot", "<TetrahedronFEMForceField youngModulus=\"%1$g\" poissonRatio=\"0.3\" method=\"large\"/>" },
+    { "corotational", "corot",
+      "<TetrahedralCorotationalFEMForceField youngModulus=\"%1$g\" poissonRatio=\"0.3\" method=\"polar\"/>" },
+    { "hyperelastic", "stvk",
+      "<TetrahedronHyperelasticityFEMForceField materialName=\"StVenantKirchhoff\" ParameterSet=\"%2$g %3$g\"/>" },
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+/// Bodies that fall freely, a little strained by nothing but their weight at the held end: a field's cost does not depend on that.
+static PliStatus time_field(const PliSofa *sofa, const char *path, const Field *f, const char *solver, int steps,
+                            double *ms, PliError *err)
+{
+    const double young = 1e4, mu = young / 2.6, lambda = young * 0.3 / (1.3 * 0.4);
+    PliText t = { 0 };
+    char field[400] = "";
+    pli_sofa_begin(&t, 1e-5, 9.81);
+    if (f) snprintf(field, sizeof field, f->text, young, mu, lambda);
+    pli_text_print(&t,
+                   "<RequiredPlugin pluginName=\"Sofa.Component.ODESolver.Forward\"/><DefaultAnimationLoop/>\n"
+                   "<Node name=\"Body\">%s<MeshGmshLoader name=\"loader\" filename=\"%s\"/>"
+                   "<TetrahedronSetTopologyContainer src=\"@loader\"/>"
+                   "<TetrahedronSetGeometryAlgorithms template=\"Vec3d\"/>"
+                   "<MechanicalObject template=\"Vec3d\" src=\"@loader\"/>"
+                   "<DiagonalMass massDensity=\"1000\"/>%s<FixedProjectiveConstraint indices=\"0\"/></Node></Node>\n",
+                   solver, path, field);
+    const PliStatus status = t.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
+                                      : pli_sofa_time(sofa, &t, 2, steps, ms, err);
+    pli_text_free(&t);
+    return status;
+}
+
+/// ns per tetrahedron of a force, and of a product with its tangent (30 iterations of CG less 10). The vectors of CG count with the
+/// product: some tenth of it.
+static PliStatus time_stock(const PliSofa *sofa, const char *path, const Field *f, size_t tets, double *force,
+                            double *product, PliError *err)
+{
+    static const char explicit_solver[] = "<EulerExplicitSolver/>";
+    static const char few[] = "<EulerImplicitSolver/><CGLinearSolver iterations=\"10\" tolerance=\"1e-99\" "
+                              "threshold=\"1e-300\"/>";
+    static const char many[] = "<EulerImplicitSolver/><CGLinearSolver iterations=\"30\" tolerance=\"1e-99\" "
+                               "threshold=\"1e-300\"/>";
+    double with = NAN, without = NAN, ten = NAN, thirty = NAN;
+    PliStatus status = time_field(sofa, path, f, explicit_solver, 200, &with, err);
+    if (status == PLI_OK) status = time_field(sofa, path, NULL, explicit_solver, 1000, &without, err);
+    if (status == PLI_OK) status = time_field(sofa, path, f, few, 40, &ten, err);
+    if (status == PLI_OK) status = time_field(sofa, path, f, many, 40, &thirty, err);
+    *force = 1e6 * (with - without) / (double)tets;
+    *product = 1e6 * (thirty - ten) / 20.0 / (double)tets;
+    return status;
+}
+
+/// Ours on the same mesh, and the best stock field of each law over it.
+static void bench_sofa(PliBench *b)
+{
+    static const char *const law_name[] = { "corot", "stvk" };
+    static const PliLaw law[] = { PLI_COROT, PLI_STVK };
+    PliHost host = pli_host_default();
+    PliError err = { PLI_OK, "" };
+    PliSofa sofa;
+    Load l;
+    char path[1100];
+    double best[3] = { INFINITY, INFINITY, INFINITY }; // corotational, StVK, product
+    if (!pli_sofa_open(&sofa, b)) return;
+    if (pli_asset_path("meshes/liver_3.msh", path, sizeof path, &err) != PLI_OK ||
+        !take_mesh(b, &l, pli_mesh_read(&host, path, &err), 0.004, &err)) {
+        if (err.text[0]) pli_bench_broken(b, "%s", err.text);
+        pli_sofa_close(&sofa);
+        return;
+    }
+    for (int k = 0; k < FIELDS; ++k) {
+        const int which = strcmp(fields[k].law, law_name[0]) != 0;
+        double force, product;
+        char metric[64];
+        pli_progress(k, FIELDS, fields[k].name);
+        if (time_stock(&sofa, path, &fields[k], l.mesh->tet_count, &force, &product, &err) != PLI_OK) {
+            pli_bench_broken(b, "%s: %s", fields[k].name, err.text); // this one only
+            continue;
+        }
+        snprintf(metric, sizeof metric, "sofa_%s", fields[k].name);
+        pli_bench_report(b, metric, force, "ns per tetrahedron");
+        snprintf(metric, sizeof metric, "sofa_%s_dforce", fields[k].name);
+        pli_bench_report(b, metric, product, "ns per tetrahedron");
+        best[which] = pli_min(best[which], force);
+        if (which == 0) best[2] = pli_min(best[2], product);
+    }
+    for (int k = 0; k < 2; ++k) {
+        char metric[64];
+        PliElastic *e = make_elastic(b, &l, law[k], 0.0, pli_simd_best());
+        if (!e) break;
+        measure(e, &l, WORK_SET, NULL, 0);
+        const double force = measure(e, &l, WORK_FORCE, NULL, 20);
+        pli_bench_report(b, law_name[k], force, "ns per tetrahedron");
+        snprintf(metric, sizeof metric, "%s_vs_sofa", law_name[k]);
+        pli_bench_report(b, metric, best[k] / force, "best stock field over ours");
+        if (k == 0) {
+            measure(e, &l, WORK_LINEARIZE, NULL, 0);
+            const double product = measure(e, &l, WORK_DFORCE, NULL, 10);
+            pli_bench_report(b, "dforce", product, "ns per tetrahedron");
+            pli_bench_report(b, "dforce_vs_sofa", best[2] / product, "best stock field over ours");
+        }
+        pli_elastic_destroy(e);
+    }
+    free_load(&l);
+    pli_sofa_close(&sofa);
+}
+
 const PliBenchCase pli_bench_kernel_cases[] = {
     { "kernel.stvk", "St. Venant-Kirchhoff force, box of > 100,000 tetrahedra, one core, smallest of 20", bench_stvk },
     { "kernel.corot", "corotational force, same box", bench_corot },
     { "kernel.neohookean", "stable neo-Hookean force, same box", bench_neohookean },
     { "kernel.tangent", "product with the tangent, replacing the elements, looking for inverted ones", bench_tangent },
     { "kernel.step", "explicit steps of a uniform StVK body, integration and checks included", bench_step },
+    { "kernel.sofa", "forces and products with tangents of SOFA's force fields in runSofa, ours on the same liver",
+      bench_sofa },
     { NULL, NULL, NULL },
 };

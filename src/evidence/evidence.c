@@ -10,7 +10,8 @@ extern const PliVerifyCase pli_verify_contact_cases[], pli_verify_haptics_cases[
 static const PliEvidence common = {
     .verify = { pli_verify_contact_cases, pli_verify_haptics_cases },
     .bench = { pli_bench_kernel_cases, pli_bench_meshes_cases, pli_bench_contact_cases, pli_bench_pays_cases,
-               pli_bench_stability_cases, pli_bench_sliver_cases, pli_bench_haptics_cases, pli_bench_pace_cases },
+               pli_bench_stability_cases, pli_bench_sliver_cases, pli_bench_haptics_cases, pli_bench_pace_cases,
+               pli_bench_poke_cases },
 };
 static const PliEvidence *const table[] = {
     &common,

@@ -8,7 +8,7 @@
 #include "evidence/bench.h"
 #include "evidence/verify.h"
 
-enum { PLI_EVIDENCE_SUITES = 8 };
+enum { PLI_EVIDENCE_SUITES = 10 };
 typedef struct PliEvidence {
     const PliVerifyCase
         *verify[PLI_EVIDENCE_SUITES]; ///< arrays that end with a case without a name; NULL behind the last

@@ -52,7 +52,7 @@ void pli_sofa_close(PliSofa *s)
     rmdir(s->folder);
 }
 
-void pli_sofa_begin(PliText *t, double dt)
+void pli_sofa_begin(PliText *t, double dt, double gravity)
 {
     static const char *const plugin[] = { "AnimationLoop",
                                           "Collision.Detection.Algorithm",
@@ -76,7 +76,7 @@ void pli_sofa_begin(PliText *t, double dt)
                                           "StateContainer",
                                           "Topology.Container.Constant",
                                           "Topology.Container.Dynamic" };
-    pli_text_print(t, "<Node name=\"root\" dt=\"%.17g\" gravity=\"0 -9.81 0\">\n", dt);
+    pli_text_print(t, "<Node name=\"root\" dt=\"%.17g\" gravity=\"0 %.17g 0\">\n", dt, -gravity);
     for (size_t k = 0; k < sizeof plugin / sizeof *plugin; ++k)
         pli_text_print(t, "<RequiredPlugin pluginName=\"Sofa.Component.%s\"/>\n", plugin[k]);
 }
@@ -130,11 +130,12 @@ PliStatus pli_sofa_time(const PliSofa *s, const PliText *scene, int before, int 
     return pli_refuse(err, PLI_BAD_FILE, "%d steps take less time than runSofa needs to start", steps);
 }
 
-void pli_sofa_write_places(const PliSofa *s, PliText *t, int steps, double dt)
+void pli_sofa_write_places(const PliSofa *s, PliText *t, const int *steps, int count, double dt)
 {
-    pli_text_print(t,
-                   "<WriteState filename=\"%s/places.txt\" time=\"%.17g\" writeX=\"1\" writeX0=\"0\" writeV=\"0\"/>\n",
-                   s->folder, (steps - 0.5) * dt);
+    pli_text_print(t, "<WriteState filename=\"%s/places.txt\" writeX=\"1\" writeX0=\"0\" writeV=\"0\" time=\"",
+                   s->folder);
+    for (int k = 0; k < count; ++k) pli_text_print(t, "%.17g ", (steps[k] - 0.5) * dt);
+    pli_text_put(t, "\"/>\n");
 }
 
 PliStatus pli_sofa_read_places(const PliSofa *s, size_t count, double *x, PliError *err)
@@ -143,8 +144,12 @@ PliStatus pli_sofa_read_places(const PliSofa *s, size_t count, double *x, PliErr
     snprintf(path, sizeof path, "%s/places.txt", s->folder);
     FILE *file = fopen(path, "r");
     size_t found = 0;
-    while (file && fscanf(file, "%63s", word) == 1 && strcmp(word, "X=") != 0) continue;
-    while (file && found < 3 * count && fscanf(file, "%lf", &x[found]) == 1) ++found;
+    while (file && found < 3 * count) {
+        while (fscanf(file, "%63s", word) == 1 && strcmp(word, "X=") != 0) continue;
+        const size_t before = found;
+        while (found < 3 * count && fscanf(file, "%lf", &x[found]) == 1) ++found;
+        if (found == before) break;
+    }
     if (file) fclose(file);
     remove(path);
     if (found == 3 * count) return PLI_OK;

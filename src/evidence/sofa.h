@@ -15,16 +15,16 @@ typedef struct PliSofa {
 /// False: a sentence on stderr says what is missing, and the case is left out. A bench of SOFA without SOFA is no failure.
 bool pli_sofa_open(PliSofa *s, PliBench *b);
 void pli_sofa_close(PliSofa *s);
-/// The first line of a scene of `dt` seconds, with the plugins of stock components that these benches need.
-void pli_sofa_begin(PliText *t, double dt);
+/// The first line of a scene of `dt` seconds, gravity downwards in m/s2, with the plugins of stock components that these benches need.
+void pli_sofa_begin(PliText *t, double dt, double gravity);
 /// Runs that many steps of a scene. *cpu_ms: of the whole program. Refuses what ends badly, says [ERROR], or does fewer steps.
 PliStatus pli_sofa_run(const PliSofa *s, const PliText *scene, int steps, double *cpu_ms, PliError *err);
 /// ms of CPU time for each of `steps` steps that come after `before` others: the difference of a long and a short run, the least of
 /// two each.
 PliStatus pli_sofa_time(const PliSofa *s, const PliText *scene, int before, int steps, double *ms, PliError *err);
-/// A component that writes the places of the points of its node when the step after `steps` begins, so take one more ...
-void pli_sofa_write_places(const PliSofa *s, PliText *t, int steps, double dt);
-/// ... and those places, `count` Vec3.
+/// A component that writes the places of the points of its node after so many steps of dt: when the next one begins, so take one more ...
+void pli_sofa_write_places(const PliSofa *s, PliText *t, const int *steps, int count, double dt);
+/// ... and those places, `count` Vec3, one instant after the other.
 PliStatus pli_sofa_read_places(const PliSofa *s, size_t count, double *x, PliError *err);
 
 #endif

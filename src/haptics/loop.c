@@ -1,8 +1,8 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 // The clock of a servo: threads that wake at absolute times, or the thread of a driver that has its own clock.
-// Of our own there are two, on different processors: whichever wakes first ticks, and the other finds it done. One alone came late, probably when its
-// processor is in a long call of the kernel, or was taken away by the machine below a virtual one: once in some 10,000 ticks on a
-// busy virtual machine, real-time priority or not.
+// Of our own there are two, on different processors: whichever wakes first ticks, and the other finds it done. One alone came late,
+// probably when its processor was in a long call of the kernel or was taken away by the machine below a virtual one: once in some
+// 10,000 ticks on a busy virtual machine, real-time priority or not.
 #define _GNU_SOURCE // affinity
 #include <math.h>
 #include <pthread.h>

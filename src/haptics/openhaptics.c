@@ -194,17 +194,22 @@ static int check_calibration(Touch *t)
     return state == HD_CALIBRATED ? 0 : state == HD_NEEDS_HAND ? FAULT_HAND : FAULT_UPDATE;
 }
 
+/// Facts are those of the device that was opened: any thread may read them, so one that comes back does not write them again.
 static void ask_facts(Touch *t)
 {
     double stiffness = 0.0, peak = 0.0, lasting = 0.0;
     int dof = 0;
+    t->hd.get_integer(HD_OUTPUT_DOF, &dof);
+    t->turns = dof >= 6;
+    if (*t->model) {
+        (void)drain(t);
+        return;
+    }
     const char *model = t->hd.get_string(HD_MODEL);
     t->hd.get_double(HD_MOST_STIFFNESS, &stiffness); // N/mm
     t->hd.get_double(HD_MOST_FORCE, &peak);
     t->hd.get_double(HD_CONTINUOUS_FORCE, &lasting);
-    snprintf(t->model, sizeof t->model, "%s", model ? model : "OpenHaptics device");
-    t->hd.get_integer(HD_OUTPUT_DOF, &dof);
-    t->turns = dof >= 6;
+    snprintf(t->model, sizeof t->model, "%s", model && *model ? model : "OpenHaptics device");
     t->facts = (PliDeviceFacts){ t->model, 1000.0, peak, lasting, 1000.0 * stiffness, t->turns };
     (void)drain(t);
 }

@@ -346,12 +346,14 @@ static void shape_force(PliServo *s, const double spring[3], const double way[3]
     if (fades && s->gate == 0.0) force[0] = force[1] = force[2] = 0.0;
 }
 
-/// What the planes turn the tool by, with the ramp and the limits of the force: it changes by no more than the longest lever times what
-/// a force may.
-static void shape_torque(PliServo *s, const double way[3], double dt, double torque[3])
+/// What the planes turn the tool by, with the ramp and the limits of the force: where motors give less than the `spring` asks for, the
+/// torque is as much less. It changes by no more than the longest lever times what a force may.
+static void shape_torque(PliServo *s, const double spring[3], const double way[3], double dt, double torque[3])
 {
     const PliServoDef *d = &s->def;
     PliServoOutput *o = &s->now;
+    const bool fades = o->state != PLI_SERVO_RUNNING;
+    const double asked = s->gate * v3_norm(spring), given = asked > o->limit ? o->limit / asked : 1.0;
     double lever = 0.0;
     torque[0] = torque[1] = torque[2] = 0.0;
     for (int i = 0; i < PLI_HAPTIC_PLANES; ++i) {
@@ -359,17 +361,18 @@ static void shape_torque(PliServo *s, const double way[3], double dt, double tor
         double turn[3];
         if (p->strength == 0.0) continue;
         v3_cross(turn, p->arm, p->normal);
-        v3_madd(torque, s->gate * p->strength * s->multiplier[i], turn);
+        v3_madd(torque, given * s->gate * p->strength * s->multiplier[i], turn);
         lever = fmax(lever, v3_norm(p->arm));
     }
     clamp_length(torque, d->peak_torque);
     double most = lever * (d->stiffness * v3_norm(way) + d->slew * dt);
-    if (o->state != PLI_SERVO_RUNNING)
+    if (fades)
         most += d->peak_torque * dt / d->decay;
     else if (lever == 0.0)
         most += d->peak_torque * dt / d->ramp; // nothing has a lever any more
     clamp_change(torque, o->torque, most);
-    if (o->state != PLI_SERVO_RUNNING && s->gate == 0.0) torque[0] = torque[1] = torque[2] = 0.0;
+    if (fades) clamp_length(torque, v3_norm(o->torque)); // and never grows
+    if (fades && s->gate == 0.0) torque[0] = torque[1] = torque[2] = 0.0;
 }
 
 void pli_servo_torque(const PliServo *s, double torque[3]) { v3_copy(torque, s->now.torque); }
@@ -394,7 +397,7 @@ void pli_servo_tick(PliServo *s, const PliHapticSample *in, double dt, double fo
     o->state = is_good(in) ? state_of(s, in, dt) : PLI_SERVO_UNPLUGGED;
     find_proxy(s, hand, o->proxy, spring);
     shape_force(s, spring, way, dt, force);
-    shape_torque(s, way, dt, torque);
+    shape_torque(s, spring, way, dt, torque);
     v3_copy(s->spring, spring);
     v3_copy(o->model_force, spring);
     if (!is_good(in)) {

@@ -205,7 +205,21 @@ typedef struct Work {
 } Work;
 
 enum { ATTEMPTS = 9 };
+// times as many nodes as were asked for, which thin places may need, and a number that is never too many: beyond them it is not the body
+// that was asked for, and a comparison of it may take hours
+static const double most_times = 8.0, few_nodes = 10000.0;
+
 static const double finer_by = 1.25;
+
+/// A level with so many nodes is still what was asked for, or: why not.
+static bool is_wanted(const Work *w, int l, double nodes, const PliError *last, PliError *err)
+{
+    if (w->def->size > 0.0 || nodes <= fmax(most_times * w->def->nodes, few_nodes)) return true;
+    pli_refuse(err, PLI_BAD_ARGUMENT,
+               "level %d needs some %.0f nodes where %u were asked for (--nodes): the body has thin places%s%.250s", l,
+               nodes, w->def->nodes, last->status ? "; " : "", last->status ? last->text : "");
+    return false;
+}
 
 /// One mesh of level l with sides of `size`, by gmsh or else from a lattice. NULL: why.
 static PliMesh *try_size(const Work *w, int l, double size, double part, int good, const PliMade *made,
@@ -260,9 +274,12 @@ static PliStatus make_level(const Work *w, int l, double wanted, PliMade *made, 
     double size = l > 0 ? fmin(wanted, made->size[l - 1] / finer_by) : wanted;
     const double first = size;
     int good = 0;
+    PliError last = { PLI_OK, "" };
     for (int attempt = 0; attempt < ATTEMPTS && good < 3; ++attempt) {
         if (w->def->stopped && w->def->stopped())
             return pli_refuse(err, PLI_BAD_FILE, "stopped while making level %d", l);
+        const double nodes = expected_nodes(pli_surface_area(w->surface), pli_surface_volume(w->surface), size);
+        if (!good && !is_wanted(w, l, nodes, &last, err)) return err->status;
         PliMethod method;
         PliError why;
         Lost lost;
@@ -272,7 +289,12 @@ static PliStatus make_level(const Work *w, int l, double wanted, PliMade *made, 
         const double tried = size;
         size *= !m ? 0.8 : good == 1 ? 0.97 : 1.0;
         if (!m && good) break; // far more nodes are worse than slivers
+        if (!m) last = *err;
         if (!m) continue;
+        if (!good && !is_wanted(w, l, m->point_count, method == PLI_MADE_BY_GMSH ? &last : &why, err)) {
+            pli_mesh_destroy(m);
+            return err->status;
+        }
         PliQuality q;
         if (!pli_quality_find(w->host, m, &q)) {
             pli_mesh_destroy(m);

@@ -99,6 +99,8 @@ static int refuse_unknown(const PliCommandLine *line, const char *word)
         const int d = begins ? 0 : pli_word_distance(name, known);
         if (d < best) best = d, near = known;
     }
+    const int d = strlen(name) >= 3 && strncmp("help", name, strlen(name)) == 0 ? 0 : pli_word_distance(name, "help");
+    if (d < best) near = "help";
     if (near) return pli_options_refuse(line, "there is no option '%s'; did you mean --%s?", word, near);
     return pli_options_refuse(line, "there is no option '%s'; see %s --help", word, line->program);
 }

@@ -198,7 +198,8 @@ typedef struct PliTouch PliTouch;
 PLI_API PliTouch *pli_touch_create(const PliHost *host, PliBody *body, PliError *err);
 PLI_API void pli_touch_destroy(PliTouch *touch); ///< NULL is fine
 /// After a step of dt that ended at x and v, in which `tool` moved with its velocity and felt its force: the planes it may touch, one for
-/// each direction (a corner has two or three), with the body's own compliance and the lever of each. The state of the body is not changed. To be called after every step.
+/// each direction (a corner has two or three), with the body's own compliance and the lever of each. The state of the body is not
+/// changed. To be called after every step.
 PLI_API void pli_touch_model(PliTouch *touch, const double *x, const double *v, const PliTool *tool, double dt,
                              PliHapticModel *model);
 /// N/m, of the body under the tool in the last model; 0: no plane.

@@ -81,10 +81,26 @@ void AdaptiveConstraintCorrection::readRows(const MatrixDeriv& jacobian)
     }
 }
 
-/// dv of a force held over the step, by the core's own matrix.
-bool AdaptiveConstraintCorrection::respond(const VecDeriv& f, VecDeriv& dv) const
+// What constraint solvers call forces are impulses over the step, N s: the corrections of SOFA say dv = A^-1 J^T lambda, and another
+// body in the same problem must get what this one gives. The core takes and says forces, N.
+
+/// dv of an impulse, by the core's own matrix; the body is told of the force that this is over the step.
+bool AdaptiveConstraintCorrection::respond(const VecDeriv& impulse, VecDeriv& dv) const
 {
-    return pli_body_response(l_solver->model()->body(), flat(f), getContext()->getDt(), flat(dv)) == PLI_OK;
+    const double dt = getContext()->getDt();
+    if (pli_body_response(l_solver->model()->body(), flat(impulse), dt, flat(dv)) != PLI_OK)
+        return false;
+    for (Vec3& d : dv)
+        d /= dt;
+    return true;
+}
+
+void AdaptiveConstraintCorrection::press(const VecDeriv& impulse)
+{
+    m_pressed.resize(impulse.size());
+    for (std::size_t i = 0; i < impulse.size(); ++i)
+        m_pressed[i] = impulse[i] / getContext()->getDt();
+    l_solver->press(m_pressed);
 }
 
 void AdaptiveConstraintCorrection::addComplianceInConstraintSpace(const ::sofa::core::ConstraintParams* cparams,
@@ -96,9 +112,9 @@ void AdaptiveConstraintCorrection::addComplianceInConstraintSpace(const ::sofa::
     readRows(cparams->readJ(plain(mstate))->getValue());
     const bool onVelocity = cparams->constOrder() == ::sofa::core::ConstraintOrder::VEL
                             || cparams->constOrder() == ::sofa::core::ConstraintOrder::ACC;
-    const double factor = onVelocity ? 1. : getContext()->getDt();
+    const double dt = getContext()->getDt(), factor = (onVelocity ? 1. : dt) / dt;
     if (!l_solver->isImplicit() && m_alone)
-        addOwnCompliance(factor, W);
+        addOwnCompliance(factor * dt, W);
     else
         addCompliance(factor, W);
 }
@@ -269,7 +285,7 @@ void AdaptiveConstraintCorrection::computeMotionCorrection(const ::sofa::core::C
     if (force.size() != mstate->getSize() || !respond(force, out.wref()))
         std::fill(out.begin(), out.end(), Vec3());
     else
-        l_solver->press(force);
+        press(force);
 }
 
 void AdaptiveConstraintCorrection::applyMotionCorrection(const ::sofa::core::ConstraintParams* cparams,
@@ -333,7 +349,7 @@ void AdaptiveConstraintCorrection::applyContactForce(const ::sofa::linearalgebra
     if (!any || !respond(m_force, m_response))
         std::fill(m_response.begin(), m_response.end(), Vec3());
     if (any)
-        l_solver->press(m_force);
+        press(m_force);
     for (const PliIndex dof : J.dof)
         m_force[dof] = Vec3();
     auto x = ::sofa::helper::getWriteAccessor(*mstate->write(vec_id::write_access::position));
@@ -347,7 +363,7 @@ void AdaptiveConstraintCorrection::applyContactForce(const ::sofa::linearalgebra
     double normal = 0.;
     for (std::size_t r = 0; r<J.id.size(); r += m_friction> 0. ? 3 : 1)
         normal += lambda->element(J.id[r]);
-    d_normalForce.setValue(normal);
+    d_normalForce.setValue(normal / getContext()->getDt());
 }
 
 void AdaptiveConstraintCorrection::resetContactForce()

@@ -63,7 +63,8 @@ private:
     void readRows(const MatrixDeriv& jacobian);
     void addOwnCompliance(double factor, ::sofa::linearalgebra::BaseMatrix* W);
     void addCompliance(double factor, ::sofa::linearalgebra::BaseMatrix* W);
-    bool respond(const VecDeriv& f, VecDeriv& dv) const;
+    bool respond(const VecDeriv& impulse, VecDeriv& dv) const;
+    void press(const VecDeriv& impulse);
     /// x = free + dx, v = velocity at the end of the free motion + dv, where dv is the response and dx = dt dv.
     void apply(const VecDeriv& dv, const VecCoord& freePosition, VecCoord* x, VecDeriv* v, VecDeriv* dx) const;
 
@@ -74,7 +75,7 @@ private:
     bool m_alone{ false }; ///< the only correction of the scene
 
     Rows m_rows;
-    VecDeriv m_force, m_response;
+    VecDeriv m_force, m_response, m_pressed;
     VecCoord m_free;
     std::vector<double> m_offset, m_work;
     std::vector<PliIndex> m_touched;  ///< coefficients the rows touch, ascending

@@ -189,6 +189,24 @@ TEST_F(Mesh, LeavesThinTipsOutAndSaysSo)
     pli_mesh_destroy(level);
 }
 
+/// A sheet so thin that nothing near the nodes that were asked for holds it: no hours of meshing, but what it would take.
+TEST_F(Mesh, SaysHowManyNodesAThinBodyNeeds)
+{
+    std::ofstream(folder + "/sheet.obj")
+        << "v 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 0 1\nv 0 0.0004 0\nv 1 0.0004 0\nv 1 0.0004 1\nv 0 0.0004 1\n"
+           "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
+    std::filesystem::create_directories(folder + "/fake");
+    std::ofstream(folder + "/fake/gmsh") << "#!/bin/sh\nfor w; do case $w in *probe.geo) exec " << real_gmsh()
+                                         << " \"$@\";; esac; done\nexit 1\n";
+    chmod((folder + "/fake/gmsh").c_str(), 0755);
+    const Output o = run("PATH=" + folder + "/fake:$PATH",
+                         "mesh " + folder + "/sheet.obj --levels 1 --nodes 1250 --out " + folder + "/out");
+    EXPECT_EQ(o.code, 2) << o.text;
+    EXPECT_NE(o.text.find("nodes where 1250 were asked for (--nodes): the body has thin places; "), std::string::npos)
+        << o.text;
+    EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
+}
+
 TEST_F(Mesh, SaysThatNothingWasWrittenWhenItIsInterrupted)
 {
     // gmsh that takes its time, and a signal meanwhile

@@ -268,6 +268,7 @@ TEST_F(New, RefusesWithOneSentenceAndWritesNothing)
         { "new " + file + " --schemes tetlob" + out, "did you mean tetlod?", 2 },
         { "new " + file + " --poke tpo" + out, "did you mean top?", 2 },
         { "new " + file + " --pokee top" + out, "did you mean --poke?", 2 },
+        { "new " + file + " --fix top:0.3 --drag top" + out, "all of 'top' (--drag) is held by --fix top:0.3", 2 },
         { "new " + file, "needs --out FOLDER", 2 },
         { "new " + file + " --up w" + out, "one of: x y z", 2 },
         { "new " + file + " --unit 1e20" + out, "say with --unit what the file is in", 2 },

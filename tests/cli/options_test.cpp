@@ -211,6 +211,15 @@ TEST(Prompt, EveryCommandPrintsItsHelpAndRefusesWhatItDoesNotKnow)
     EXPECT_EQ(shell(pliant + "compare x.scn --repet 3").text,
               "pliant compare: there is no option '--repet'; did you mean --repeat?\n");
     EXPECT_EQ(shell(pliant + "rum").text.find("pliant: there is no command 'rum', did you mean run?"), 0u);
+    EXPECT_EQ(shell(pliant + "list --hel").text, "pliant list: there is no option '--hel'; did you mean --help?\n");
+    // names of schemes, bodies and cases are words, too; each is listed once
+    const std::string verify = shell(pliant + "verify tetlodd").text;
+    EXPECT_NE(verify.find("did you mean tetlod; "), std::string::npos) << verify;
+    EXPECT_EQ(verify.find(" fem,"), verify.rfind(" fem,")) << verify;
+    EXPECT_NE(shell(pliant + "bench contact.complianc").text.find("did you mean contact.compliance;"),
+              std::string::npos);
+    const std::string compare = shell(pliant + "compare " + scenes + "compare/poked_liver.scn --schemes Tetlodd").text;
+    EXPECT_NE(compare.find("'Tetlodd', did you mean "), std::string::npos) << compare;
 }
 
 /// Every option of every --help is in the completions and in the manual.
@@ -286,6 +295,22 @@ TEST(Prompt, AMisspeltAttributeIsNoCleanBill)
     const Output o = shell(pliant + "check " + folder.path + "/a.scn");
     EXPECT_NE(o.text.find(": compatible, with warnings\n"), std::string::npos) << o.text;
     EXPECT_NE(o.text.find("did you mean rayleighStiffness?"), std::string::npos) << o.text;
+}
+
+/// A block that several bodies include is wrong once.
+TEST(Prompt, WhatIsWrongInAnIncludedBlockIsSaidOnce)
+{
+    Folder folder;
+    std::ofstream(folder.path + "/block.xml") << "<Node name='Group'>\n<FixedConstraint indices='0'/></Node>\n";
+    std::ofstream(folder.path + "/a.scn") << "<Node name='root' dt='0.01'><DefaultAnimationLoop/>\n<Node name='a'>"
+                                             "<include href='block.xml'/></Node>\n<Node name='b'><include "
+                                             "href='block.xml'/></Node>\n<FixedConstraint/></Node>\n";
+    const std::string said = shell(pliant + "check " + folder.path + "/a.scn").text;
+    const std::string sentence = "FixedConstraint: unsupported: renamed";
+    const size_t first = said.find(sentence), second = said.find(sentence, first + 1);
+    EXPECT_NE(first, std::string::npos) << said;
+    EXPECT_NE(second, std::string::npos) << said; // that of the scene itself is another one
+    EXPECT_EQ(said.find(sentence, second + 1), std::string::npos) << said;
 }
 
 /// The estimate follows the slower of the pace over all and the pace of late, and says nothing at first.

@@ -3,6 +3,7 @@
 // (tests/CMakeLists.txt), and a process that may only read, write and exit does ten thousand ticks.
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -11,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +21,8 @@
 #include <vector>
 
 #include <pliant/haptics.h>
+
+#include "haptics/fakehd/fakehd.h"
 
 namespace
 {
@@ -90,16 +95,21 @@ struct Rig {
         m.period = 0.02;
         for (int i = 0; i < count; ++i) {
             PliHapticSample sample;
-            double force[3];
+            double force[3], torque[3];
             if (i % 20 == 0) {
-                m.plane[0] = { { 0.0, 1.0, 0.0 }, 1e-5 * (i % 700), 1e-3, true, {} };
+                m.plane[0] = { { 0.0, 1.0, 0.0 }, 1e-5 * (i % 700), 1e-3, true, { 0.02, 0.0, 0.01 } };
+                m.plane[1] = {
+                    { 1.0, 0.0, 0.0 }, 1e-5 * (i % 500), 1e-3, i % 60 != 0, { 0.0, 0.03, 0.01 }
+                }; // a corner
                 m.revision = (uint64_t)i / 200;
                 pli_servo_publish(servo, &m);
             }
             pli_device_read(device, 1e-3, &sample);
             pli_servo_tick(servo, &sample, 1e-3, force);
+            pli_servo_torque(servo, torque);
+            pli_device_turn(device, torque);
             pli_device_write(device, force);
-            sum += force[1];
+            sum += force[1] + torque[2];
         }
         return sum;
     }
@@ -130,6 +140,45 @@ TEST(Quiet, NoTickAllocatesLocksOrPrints)
         armed = false;
         EXPECT_EQ(calls, 0) << name;
     }
+}
+
+// The callback of OpenHaptics, from its frame to its errors, with a device that takes torques.
+TEST(Quiet, NoCallbackOfADriverAllocatesLocksOrPrints)
+{
+    void *library = dlopen(FAKEHD, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr);
+    const auto reset = reinterpret_cast<void (*)()>(dlsym(library, "fakehd_reset"));
+    const auto tick = reinterpret_cast<void (*)()>(dlsym(library, "fakehd_tick"));
+    FakeHd *const hd = reinterpret_cast<FakeHd *(*)()>(dlsym(library, "fakehd"))();
+    setenv("PLIANT_LIBHD", FAKEHD, 1);
+    reset();
+    hd->output_dof = 6;
+    hd->position[1] = -5.0;
+    hd->tick_error = 0x200; // warm motors
+    hd->tick_error_at = 700;
+    hd->tick_error_count = 3;
+    {
+        Rig rig("touch");
+        PliError err{};
+        PliLoop *loop = pli_loop_start(&rig.host, rig.device, rig.servo, 1000.0, 2000, &err);
+        ASSERT_NE(loop, nullptr) << err.text;
+        PliHapticModel m{};
+        m.period = 0.02;
+        m.plane[0] = { { 0.0, 1.0, 0.0 }, 0.0, 1e-3, true, { 0.02, 0.0, 0.01 } };
+        armed = true, calls = 0;
+        double most = 0.0;
+        for (int i = 0; i < 2000; ++i) {
+            if (i % 20 == 0) pli_servo_publish(rig.servo, &m);
+            tick();
+            most = std::max(most, std::fabs(hd->torque[2]));
+        }
+        armed = false;
+        EXPECT_EQ(calls, 0);
+        EXPECT_GT(most, 0.0); // it was given one
+        EXPECT_NE(pli_device_status(rig.device, &err), PLI_OK);
+        pli_loop_destroy(loop);
+    }
+    unsetenv("PLIANT_LIBHD");
 }
 
 TEST(Quiet, NoTickEntersTheSystem)

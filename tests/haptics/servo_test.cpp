@@ -199,24 +199,30 @@ TEST(Servo, ForceNeverJumpsWhenModelsDo)
 TEST(Servo, StallDecaysWithin150Ms)
 {
     const Servo s = make(pli_servo_default());
-    const PliHapticModel m = floor_model(0.0, 1e-3);
+    PliHapticModel m = floor_model(0.0, 1e-3);
+    m.plane[0].arm[0] = 0.03;
     double f[3];
     for (int i = 0; i < 1000; ++i) {
         if (i % 20 == 0) pli_servo_publish(s.get(), &m);
         const PliHapticSample hand = at(0.0, -0.01, 0.0);
         pli_servo_tick(s.get(), &hand, T, f);
     }
-    double last = v3_norm(f);
+    double last = v3_norm(f), last_torque = v3_norm(look(s.get()).torque);
     EXPECT_GT(last, 1.0);
+    EXPECT_GT(last_torque, 0.03);
     for (int i = 1; i <= 500; ++i) { // the simulation is frozen, the hand keeps pushing deeper
         const PliHapticSample hand = at(0.0, -0.01 - 1e-5 * std::max(0, i - 100), 0.0);
         pli_servo_tick(s.get(), &hand, T, f);
+        const double torque = v3_norm(look(s.get()).torque);
         if (i > 100) {
             EXPECT_LE(v3_norm(f), last + 1e-12) << i;
+            EXPECT_LE(torque, last_torque + 1e-12) << i;
         }
         if (i >= 150) {
             EXPECT_EQ(v3_norm(f), 0.0) << i;
+            EXPECT_EQ(torque, 0.0) << i;
         }
+        last_torque = torque;
         if (i == 120) {
             EXPECT_EQ(look(s.get()).state, PLI_SERVO_STALLED);
         }
@@ -294,7 +300,8 @@ TEST(Servo, ForcesStayBelowThePeakAndSinkToWhatLasts)
     PliServoDef d = pli_servo_default();
     d.stiffness = 500.0;
     const Servo s = make(d);
-    const PliHapticModel m = floor_model(0.0, 0.0);
+    PliHapticModel m = floor_model(0.0, 0.0);
+    m.plane[0].arm[0] = 0.03;
     const PliHapticSample hand = at(0.0, -0.05, 0.0); // asks for 25 N
     double f[3], most = 0.0;
     for (int i = 0; i < 100000; ++i) {
@@ -305,6 +312,8 @@ TEST(Servo, ForcesStayBelowThePeakAndSinkToWhatLasts)
     EXPECT_LE(most, d.peak_force + 1e-9);
     EXPECT_GT(most, 0.8 * d.peak_force);
     EXPECT_NEAR(v3_norm(f), d.continuous_force, 0.1 * d.continuous_force);
+    EXPECT_NEAR(look(s.get()).torque[2], 0.03 * f[1],
+                1e-3 * f[1]); // the torque of the force that is given, not of what is asked for
 }
 
 TEST(Servo, NoPulseOfAButtonIsLost)

@@ -202,7 +202,7 @@ TEST_P(BallOnFrames, LiesOnTopAndDentsThem)
         "<Node name=\"Ball\"><EulerImplicitSolver/><CGLinearSolver iterations=\"20\" tolerance=\"1e-9\" "
         "threshold=\"1e-12\"/>"
         "<MechanicalObject name=\"place\" template=\"Vec3d\" position=\"0.05 0.16 0.05\"/>"
-        "<UniformMass totalMass=\"1\"/><UncoupledConstraintCorrection defaultCompliance=\"0.01\"/>" // dt over its mass
+        "<UniformMass totalMass=\"1\"/><UncoupledConstraintCorrection defaultCompliance=\"1\"/>" // one over its mass
         "<SphereCollisionModel radius=\"0.04\"/></Node>\n";
     Scene run(root(lagrangian(0.5) + body + ball + (held ? "" : plate("Floor", 0.0, ""))));
     const auto top = [&run]

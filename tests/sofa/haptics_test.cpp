@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
 #include <thread>
 
 #include <sofa/AdaptiveForceFeedback.h>
@@ -73,7 +76,7 @@ TEST(Haptics, SofasOwnForceFeedbackFeelsOurContact)
     auto* const hand = s.get<pliant::HapticLoopEmulator>("Hand/hand");
     ASSERT_TRUE(hand);
     sofa::type::Vec3 last;
-    double change = 0., most = 0.;
+    double change = 0., most = 0., off = 0.;
     for (int i = 0; i < 300; ++i) // pressed and let go twice, 0.2 mm a step
     {
         s.steps(1);
@@ -81,10 +84,21 @@ TEST(Haptics, SofasOwnForceFeedbackFeelsOurContact)
         change = std::max(change, double((now - last).norm()));
         most = std::max(most, double(now.norm()));
         last = now;
+        const auto place = [&s](const char* where)
+        {
+            std::istringstream text(s.data(where, "position")->getValueString());
+            sofa::type::Vec3 p;
+            text >> p;
+            return p;
+        };
+        if (i % 150 == 95) // it rests: the spring between hand and tool says what the contact gives
+            off = std::max(off, std::abs(300. * (place("Tool/tip") - place("Hand/place")).norm() - now.norm()));
     }
-    EXPECT_GT(most, 5.);
-    EXPECT_LT(most, 12.);
-    EXPECT_LT(change, 0.6); // the hand's own way asks for 0.3
+    std::printf("most %.3f N, off %.3f N from the tool's own, %.3f N per step\n", most, off, change);
+    EXPECT_GT(most, 0.5);
+    EXPECT_LT(most, 3.); // 300 N/m, and the hand is 10 mm deep
+    EXPECT_LT(off, 0.05 * most);
+    EXPECT_LT(change, 0.3); // the hand's own way asks for 0.06 at the most
     EXPECT_EQ(last.norm(), 0.);
     EXPECT_TRUE(messages.errors.empty()) << messages.all();
 }

@@ -4,6 +4,8 @@
 
     check_sweep.py PLIANT SOURCE [--jobs N] [--kills K] [--with parallel|slurm|dask ...]
 
+Slurm must be running; for Dask this must be run by an interpreter that has it.
+
 Prints which executors were tried. Times are left out of the comparison: they are measured.
 """
 import argparse
@@ -11,6 +13,7 @@ import csv
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -44,9 +47,10 @@ def table(path):
 
 
 class Sweep:
-    def __init__(self, pliant, folder):
+    def __init__(self, pliant, folder, source):
         self.pliant, self.folder = pliant, folder
-        self.env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+        python = os.pathsep.join([str(source / "python")] + os.environ.get("PYTHONPATH", "").split(os.pathsep))
+        self.env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": python}
 
     def call(self, *words, **more):
         return subprocess.run([self.pliant, "sweep", *words], env=self.env, stdout=subprocess.PIPE, text=True, **more)
@@ -121,7 +125,7 @@ def main():
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        sweep = Sweep(str(a.pliant.resolve()), folder)
+        sweep = Sweep(str(a.pliant.resolve()), folder, a.source.resolve())
         write(folder, a.source.resolve(), a.jobs)
         probe = sweep.call("plan", str(folder / "s.toml"), "--out", str(folder / "probe"), stderr=subprocess.PIPE)
         if probe.returncode == 3:
@@ -148,6 +152,10 @@ def main():
         for executor in a.executors or [e for e in ("parallel",) if shutil.which(e)]:
             assert getattr(sweep, executor)(folder / executor) == wanted, f"{executor} has another table"
             print(f"{executor}: the same table")
+        # what is said to come next is what a shell takes
+        odd = folder / "it's my sweep"
+        words = shlex.split(sweep.call("plan", str(folder / "s.toml"), "--out", str(odd), check=True).stdout.splitlines()[-1])
+        assert words == ["Next:", "pliant", "sweep", "run", str(odd)], words
         # what is wrong is said with its line
         (folder / "bad.toml").write_text('scenes = ["s.scn"]\n[attributes]\ntreshold = [1]\n')
         bad = sweep.call("plan", str(folder / "bad.toml"), stderr=subprocess.PIPE)

@@ -28,8 +28,8 @@ def main():
         text = text.replace('keyTimes="0 0.1"', 'keyTimes="0 0.2"').replace("0 -0.15 0", "0 -0.3 0")
         scene.write_text(text)
 
-        def errors(path):
-            done = call("compare", str(path), "--schemes", "Lod", "--repeat", "1", "-q", "--json", "-", "--out", str(folder / "out"))
+        def errors(path, seed=0):
+            done = call("compare", str(path), "--seed", str(seed), "--schemes", "Lod", "--repeat", "1", "-q", "--json", "-", "--out", str(folder / "out"))
             assert done.returncode == 0, done.stderr
             return {b["name"]: b for b in json.loads(done.stdout)["bodies"]}["Lod"]["error_rms"]
 
@@ -44,6 +44,14 @@ def main():
         found = re.search(r"threshold='([^']*)'", tuned.read_text()).group(1)
         assert re.sub(r"threshold='[^']*'", "threshold='2'", tuned.read_text()) == text, "something else was changed"
         assert float(found) < 2 and f"threshold={float(found):.3g}" in done.stdout, done.stdout
+        # what is said of every load, guards too, is what compare measures there, and the worst of them is what is said of all
+        done = call("tune", "s.scn", "--schemes", "Lod", "--error", f"{100 * goal:.6f}%", "--tries", "12", "-q", "--guards", "2", "--json", "t.json")
+        body = json.loads((folder / "t.json").read_text())["bodies"][0]
+        loads = body["loads"]
+        assert [load["seed"] for load in loads][:4] == [0, 1, 2, 3] and [load["trained"] for load in loads][:2] == [True, True], loads
+        assert body["tuned"]["error"] == max(load["error"] for load in loads) <= goal and body["holds"], body
+        for load in loads[1:]:
+            assert abs(errors(tuned, load["seed"]) - load["error"]) < 1e-9, (load, errors(tuned, load["seed"]))
         # two bodies that do the same: the second asks the first, and needs two tries
         twins = text.replace('<Node name="Springs">', re.search(r'<Node name="Lod">.*?</Node>', text, re.S).group(0).replace('"Lod"', '"Twin"') + '\n<Node name="Springs">')
         (folder / "twins.scn").write_text(twins)
@@ -57,8 +65,8 @@ def main():
         (folder / "near.scn").write_text(near)
         done = call("tune", "near.scn", "--schemes", "Lod", "--error", "50%", "--tries", "1", "--loads", "1", "-q", "--json", "t.json")
         assert done.returncode in (0, 1), (done.stdout, done.stderr)
-        seed = json.loads((folder / "t.json").read_text())["unseen_seed"]
-        assert seed > 99 and f"The unseen load is that of seed {seed}" in done.stdout, done.stdout
+        seed = json.loads((folder / "t.json").read_text())["bodies"][0]["unseen_seed"]
+        assert seed > 99 and f"The unseen load of Lod is that of seed {seed}" in done.stdout, done.stdout
         missed = call("compare", "near.scn", "--schemes", "Lod", "--seed", "99", "--repeat", "1", "--out", str(folder / "out"))
         assert "nothing moves the reference" in missed.stdout, (missed.stdout, missed.stderr)
         (folder / "far.scn").write_text(text.replace("0 -0.3 0", "0 0.3 0"))

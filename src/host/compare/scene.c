@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "host/components/components.h"
 #include "host/graph/simulation.h"
 #include "output/machine.h"
@@ -209,13 +210,23 @@ PliStatus pli_contest_choose(PliContest *contest, const char *names, PliError *e
                     (strlen(contest->part[k].name) == length && strncmp(contest->part[k].name, p, length) == 0) ||
                     (strlen(contest->part[k].scheme) == length && strncmp(contest->part[k].scheme, p, length) == 0);
         if (!known) {
-            char have[200] = "";
+            char have[200] = "", word[65];
             size_t used = 0;
-            for (int k = 0; k < contest->count && used < sizeof have; ++k)
-                used += (size_t)snprintf(have + used, sizeof have - used, "%s%s (%s)", k ? ", " : "",
-                                         contest->part[k].name, contest->part[k].scheme);
-            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s has no body or scheme '%.*s'; it has %s", contest->path,
-                              (int)length, p, have);
+            snprintf(word, sizeof word, "%.*s", (int)length, p);
+            const char *near = NULL;
+            int best = pli_word_tolerance(word) + 1;
+            for (int k = 0; k < contest->count; ++k) {
+                const char *const known_as[] = { contest->part[k].name, contest->part[k].scheme };
+                for (int i = 0; i < 2; ++i) {
+                    const int d = pli_word_distance(word, known_as[i]);
+                    if (d < best) best = d, near = known_as[i];
+                }
+                if (used < sizeof have)
+                    used += (size_t)snprintf(have + used, sizeof have - used, "%s%s (%s)", k ? ", " : "",
+                                             contest->part[k].name, contest->part[k].scheme);
+            }
+            return pli_refuse(err, PLI_BAD_ARGUMENT, "%s has no body or scheme '%s'%s%s; it has %s", contest->path,
+                              word, near ? ", did you mean " : "", near ? near : "", have);
         }
         p += length + (p[length] == ',');
     }

@@ -9,20 +9,31 @@
 #include "host/compare/figures.h"
 #include "host/graph/component.h"
 
-enum { REMEMBERED = 256, MOST_IDLE = 12 };
+enum { REMEMBERED = 256, MOST_IDLE = 12, MOST_FAILED = 3 };
 static const double first_step = 4.0, last_step = 1.3; // factors of a knob
 static const double near_enough = 1.35;                // between a value that is fine enough and one that is not
 
-PliTuneDef pli_tune_default(void) { return (PliTuneDef){ .margin = 0.6, .loads = 2, .unseen_seed = 99, .most = 24 }; }
+PliTuneDef pli_tune_default(void)
+{
+    return (PliTuneDef){ .margin = 0.6, .guard_margin = 0.8, .loads = 2, .guards = 4, .unseen_seed = 99, .most = 24 };
+}
+
+/// A choice of parameters, and what came of it on the loads it was tried on.
+typedef struct Choice {
+    double value[PLI_KNOBS];
+    PliScore on[PLI_TUNE_LOADS];
+    bool has[PLI_TUNE_LOADS];
+} Choice;
 
 typedef struct Search {
     const PliHost *host;
     const PliSceneDef *def;
     const PliTuneDef *tune;
     PliTuned *out;
-    double seen[REMEMBERED][PLI_KNOBS]; ///< what was tried, and what came of it
-    PliScore score[REMEMBERED];
-    double begun; ///< ms, wall time
+    Choice seen[REMEMBERED];   ///< what was tried
+    int order[PLI_TUNE_LOADS]; ///< the loads that choices are judged by, those that joined last first: they tell most
+    int active;                ///< how many of them
+    double begun;              ///< ms, wall time
     PliError *err;
     PliStatus status;
 } Search;
@@ -81,18 +92,17 @@ static PliStatus find_knobs(Search *s)
 
 // ---- one choice ------------------------------------------------------------------------------------------------------------
 
-static void add_load(PliScore *score, const PliOutcome *o)
+static void add_load(PliScore *score, const PliScore *load)
 {
-    if (o->verdict != PLI_FINISHED) {
+    if (!load->ran) {
         score->ran = false;
-        snprintf(score->reason, sizeof score->reason, "%.199s", o->reason);
+        memcpy(score->reason, load->reason, sizeof score->reason);
         return;
     }
-    score->error = fmax(score->error, o->error_rms);
-    if (isfinite(o->force_error))
-        score->force = isfinite(score->force) ? fmax(score->force, o->force_error) : o->force_error;
-    score->ms += o->step_ms.median;
-    score->fell_back = score->fell_back && o->fell_back;
+    score->error = fmax(score->error, load->error);
+    score->force = fmax(score->force, load->force); // a NaN gives way to a number
+    score->ms += load->ms;
+    score->fell_back = score->fell_back && load->fell_back;
 }
 
 /// Where 1 is what is aimed at: of the error, or of the tools' forces, which are not to be doubtful.
@@ -114,70 +124,112 @@ static bool keeps(const PliTuneDef *t, const PliScore *a)
 }
 
 /// Another load in place of one that does nothing: tools that are displaced and go less far may miss a thin body.
-static void next_seed(const Search *s, uint64_t *seed, int loads, int l)
+static void next_seed(const Search *s, uint64_t *seed)
 {
-    uint64_t largest = 0;
-    for (int k = 0; k < loads; ++k) largest = seed[k] > largest ? seed[k] : largest;
-    seed[l] = largest + 1;
-    if (seed != &s->out->unseen_seed && seed[l] == s->out->unseen_seed) seed[l]++;
+    const PliTuned *o = s->out;
+    uint64_t largest = *seed;
+    for (int k = 0; k < o->load_count && seed != &o->unseen_seed; ++k)
+        largest = o->seed[k] > largest ? o->seed[k] : largest;
+    *seed = largest + 1;
+    if (seed != &o->unseen_seed && *seed == o->unseen_seed) ++*seed;
 }
 
-/// The loads of some seeds, one after the other; what diverges on one need not run on the others, and what is worse than `enough` only
-/// where that is all that is to be known.
-static PliScore measure(Search *s, const char *scene, const double *value, uint64_t *seed, int loads, double enough)
+/// One choice on the load of a seed, or of the next one that moves the body. @return false: there is none, or it failed
+static bool run_load(Search *s, const char *scene, const double *value, uint64_t *seed, PliScore *score)
 {
     char text[PLI_KNOBS][32];
     PliOverride set[PLI_KNOBS];
-    PliScore score = { .ran = true, .force = NAN, .fell_back = true };
     for (int k = 0; k < s->out->knob_count; ++k) {
         snprintf(text[k], sizeof text[k], s->out->knob[k].whole ? "%.0f" : "%.6g", value[k]);
         set[k] = (PliOverride){ s->out->knob[k].path, text[k] };
     }
-    int done = 0, idle = 0;
-    for (int l = 0; l < loads && score.ran && !score.part && s->status == PLI_OK; ++l) {
+    for (int idle = 0; idle <= MOST_IDLE; ++idle) {
         const PliTrial trial = { .scene = scene,
                                  .body = s->tune->body,
                                  .set = set,
                                  .set_count = s->out->knob_count,
-                                 .seed = seed[l],
+                                 .seed = *seed,
                                  .steps = s->tune->steps,
                                  .brief = true,
                                  .cache = s->tune->cache,
                                  .stopped = s->tune->stopped };
         int which;
         PliComparison *c = pli_trial_run(s->host, s->def, &trial, &which, s->err);
-        const bool nothing = c && pli_comparison_is_idle(c);
-        if (!c)
-            s->status = s->err->status;
-        else if (!nothing)
-            add_load(&score, &c->outcome[which]), ++done;
+        if (!c) s->status = s->err->status;
+        if (!c) return false;
+        const bool nothing = pli_comparison_is_idle(c);
+        const PliOutcome *o = &c->outcome[which];
+        *score = (PliScore){ .ran = o->verdict == PLI_FINISHED, .force = NAN };
+        snprintf(score->reason, sizeof score->reason, "%.199s", o->reason);
+        if (score->ran) {
+            score->error = o->error_rms, score->ms = o->step_ms.median, score->fell_back = o->fell_back;
+            if (isfinite(o->force_error)) score->force = o->force_error;
+        }
         pli_comparison_destroy(c);
-        if (nothing && ++idle > MOST_IDLE)
-            s->status = pli_refuse(s->err, PLI_BAD_ARGUMENT,
-                                   "%s: nothing moves the reference, as it is or varied up to seed %llu", scene,
-                                   (unsigned long long)seed[l]);
-        if (nothing) next_seed(s, seed, loads, l--);
-        score.part = done > 0 && l + 1 < loads && score.ran && badness(s->tune, &score, 1.0) > enough;
+        if (!nothing) return true;
+        if (idle < MOST_IDLE) next_seed(s, seed);
     }
-    if (score.ran && done > 0) score.ms /= done;
-    return score;
+    return false;
+}
+
+static void refuse_idle(Search *s, const char *scene, uint64_t seed)
+{
+    if (s->status == PLI_OK)
+        s->status =
+            pli_refuse(s->err, PLI_BAD_ARGUMENT, "%s: nothing moves the reference, as it is or varied up to seed %llu",
+                       scene, (unsigned long long)seed);
+}
+
+/// One of the loads, run once for a choice. Guards that hardly any load can be found for are left out.
+static bool has_load(Search *s, Choice *c, int l)
+{
+    PliTuned *o = s->out;
+    if (!c->has[l]) c->has[l] = run_load(s, s->tune->scene, c->value, &o->seed[l], &c->on[l]);
+    if (!c->has[l] && l < s->tune->loads)
+        refuse_idle(s, s->tune->scene, o->seed[l]);
+    else if (!c->has[l] && s->status == PLI_OK)
+        o->load_count = l;
+    return c->has[l];
+}
+
+/// The worst over the loads of `order`, each run once; what diverges on one need not run on the others, and what is worse than `enough`
+/// only where that is all that is to be known.
+static PliScore judge(Search *s, Choice *c, const int *order, int loads, double enough)
+{
+    PliScore worst = { .ran = true, .force = NAN, .fell_back = true };
+    int done = 0;
+    for (int i = 0; i < loads && worst.ran && !worst.part && s->status == PLI_OK; ++i) {
+        if (!has_load(s, c, order[i])) break;
+        add_load(&worst, &c->on[order[i]]), ++done;
+        worst.part = i + 1 < loads && worst.ran && badness(s->tune, &worst, 1.0) > enough;
+    }
+    if (worst.ran && done > 0) worst.ms /= done;
+    return worst;
+}
+
+/// What was tried is remembered: a choice is found again by its values. @return NULL: it is new
+static Choice *find_choice(Search *s, const double *value)
+{
+    for (int i = 0; i < s->out->tried; ++i) {
+        bool same = true;
+        for (int k = 0; k < s->out->knob_count; ++k) same = same && s->seen[i].value[k] == value[k];
+        if (same) return &s->seen[i];
+    }
+    return NULL;
 }
 
 /// `best`: what it is to be better than; NULL: all is to be known.
 static PliScore try_it(Search *s, const double *value, const PliScore *best)
 {
-    for (int i = 0; i < s->out->tried; ++i) {
-        bool same = true;
-        for (int k = 0; k < s->out->knob_count; ++k) same = same && s->seen[i][k] == value[k];
-        if (same) return s->score[i];
+    Choice *c = find_choice(s, value);
+    if (!c) {
+        if (s->tune->progress) s->tune->progress(s->out->tried, s->tune->most, s->tune->body);
+        c = &s->seen[s->out->tried++];
+        memcpy(c->value, value, sizeof c->value);
     }
-    if (s->tune->progress) s->tune->progress(s->out->tried, s->tune->most, s->tune->body);
     // with one that is good enough, all that counts of another one outside is that it is
     const double enough = best && s->tune->error > 0.0 && within(s->tune, best, s->tune->margin) ? 1.0 : INFINITY;
-    const PliScore score = measure(s, s->tune->scene, value, s->out->seed, s->tune->loads, enough);
-    memcpy(s->seen[s->out->tried], value, sizeof s->seen[0]);
-    s->score[s->out->tried++] = score;
-    return score;
+    return judge(s, c, s->order, s->active, enough);
 }
 
 /// Within what is wanted, the cheaper or the closer one; outside it, the one that is nearer to it.
@@ -292,9 +344,19 @@ static bool search_alone(Search *s, double best[PLI_KNOBS], PliScore *score)
     return within(s->tune, score, s->tune->margin) && (others == 0 || score->fell_back);
 }
 
+/// On guards, too, where it is what was asked for on the training loads.
+static PliScore try_on_all(Search *s, const double *value)
+{
+    int all[PLI_TUNE_LOADS];
+    for (int l = 0; l < s->out->load_count; ++l) all[l] = l;
+    const PliScore training = try_it(s, value, NULL);
+    return keeps(s->tune, &training) ? judge(s, find_choice(s, value), all, s->out->load_count, INFINITY) : training;
+}
+
 /// A body that did the same before: what it found is tried, and taken when it does the same again.
 static bool ask_others(Search *s, double best[PLI_KNOBS], PliScore *score)
 {
+    if (s->active != s->tune->loads) return false; // it was asked before
     for (int i = 0; i < s->tune->other_count; ++i) {
         const PliTuned *u = &s->tune->others[i];
         if (!u->ready || !u->after.ran || !score->ran || u->before.error != score->error ||
@@ -308,7 +370,7 @@ static bool ask_others(Search *s, double best[PLI_KNOBS], PliScore *score)
                     s->out->knob[k].start == u->knob[j].start)
                     value[k] = u->knob[j].value;
         if (!may_try(s)) return false;
-        const PliScore tried = try_it(s, value, NULL);
+        const PliScore tried = try_on_all(s, value);
         if (s->status != PLI_OK || !tried.ran || tried.error != u->after.error || tried.force != u->after.force)
             return false;
         *score = tried;
@@ -350,17 +412,70 @@ static void search(Search *s, double best[PLI_KNOBS], PliScore *score)
     }
 }
 
-/// Training loads are the scene's own and varied ones; those that were found for another body are those of this one.
+/// From now on choices are judged by this load, too, and first.
+static void train_on(Search *s, int l)
+{
+    memmove(s->order + 1, s->order, (size_t)s->active++ * sizeof *s->order);
+    s->order[0] = l, s->out->trained[l] = true;
+}
+
+/// A choice that is good on the training loads, on the guards. The first one it is not good on joins the training loads.
+static bool is_guarded(Search *s, const double *best, PliScore *score)
+{
+    PliTuned *o = s->out;
+    Choice *c = find_choice(s, best);
+    for (int l = s->tune->loads; l < o->load_count && s->status == PLI_OK; ++l) {
+        if (o->trained[l] || !has_load(s, c, l) || within(s->tune, &c->on[l], s->tune->guard_margin)) continue;
+        train_on(s, l);
+        *score = try_it(s, best, NULL);
+        return false;
+    }
+    return true;
+}
+
+/// Training loads are the scene's own and varied ones, and so are guards; those that were found for another body are those of this one.
 static void choose_loads(Search *s)
 {
     PliTuned *o = s->out;
     o->unseen_seed = s->tune->unseen_scene ? 0 : s->tune->unseen_seed;
-    for (int l = 0; l < s->tune->loads; ++l) o->seed[l] = (uint64_t)l;
+    o->load_count = s->tune->loads + (s->tune->error > 0.0 ? s->tune->guards : 0);
+    uint64_t seed = 0;
+    for (int l = 0; l < o->load_count; ++l) {
+        o->seed[l] = seed++;
+        if (seed == o->unseen_seed && !s->tune->unseen_scene) ++seed;
+    }
     for (int i = 0; i < s->tune->other_count; ++i)
         if (s->tune->others[i].ready) {
             memcpy(o->seed, s->tune->others[i].seed, sizeof o->seed);
+            o->load_count = s->tune->others[i].load_count;
             o->unseen_seed = s->tune->others[i].unseen_seed;
         }
+    s->active = s->tune->loads;
+    for (int l = 0; l < s->active; ++l) s->order[l] = l, o->trained[l] = true;
+}
+
+/// What was found, on all loads and on the unseen one. Where it fails there, that load is trained on, and another one is unseen.
+/// @return true: the search is to go on
+static bool is_examined(Search *s, const double *best)
+{
+    PliTuned *o = s->out;
+    const char *scene = s->tune->unseen_scene ? s->tune->unseen_scene : s->tune->scene;
+    if (s->status == PLI_OK) o->after = try_on_all(s, best);
+    o->reached = keeps(s->tune, &o->after);
+    if (s->status != PLI_OK || !o->after.ran) return false;
+    if (!run_load(s, scene, best, &o->unseen_seed, &o->unseen)) refuse_idle(s, scene, o->unseen_seed);
+    o->holds = s->status == PLI_OK && keeps(s->tune, &o->unseen);
+    if (o->holds || !o->reached || s->tune->unseen_scene || !(s->tune->error > 0.0) || s->tune->guards == 0 ||
+        o->load_count == PLI_TUNE_LOADS || o->failed == MOST_FAILED || !may_try(s))
+        return false;
+    const int l = o->load_count++;
+    Choice *c = find_choice(s, best);
+    o->seed[l] = o->unseen_seed++;
+    c->on[l] = o->unseen, c->has[l] = true;
+    train_on(s, l);
+    o->failed++, o->like[0] = '\0';
+    o->after = try_it(s, best, NULL);
+    return s->status == PLI_OK;
 }
 
 PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef *tune, PliTuned *out, PliError *err)
@@ -369,9 +484,11 @@ PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef
     memset(&s, 0, sizeof s);
     *out = (PliTuned){ 0 };
     s.host = host, s.def = def, s.tune = tune, s.out = out, s.err = err, s.begun = pli_wall_ms();
-    if (tune->most > REMEMBERED || tune->loads > PLI_TUNE_LOADS || (tune->error > 0.0) == (tune->budget > 0.0))
-        return pli_refuse(err, PLI_BAD_ARGUMENT, "an error or a budget is needed, one of them, with at most %d tries",
-                          REMEMBERED);
+    if (tune->most > REMEMBERED || tune->loads + tune->guards > PLI_TUNE_LOADS ||
+        (tune->error > 0.0) == (tune->budget > 0.0))
+        return pli_refuse(err, PLI_BAD_ARGUMENT,
+                          "an error or a budget is needed, one of them, with at most %d tries and %d loads", REMEMBERED,
+                          PLI_TUNE_LOADS);
     PliStatus status = find_knobs(&s);
     if (status != PLI_OK) return status;
     double best[PLI_KNOBS] = { 0 };
@@ -379,13 +496,14 @@ PliStatus pli_tune(const PliHost *host, const PliSceneDef *def, const PliTuneDef
     snprintf(out->name, sizeof out->name, "%s", tune->body);
     choose_loads(&s);
     out->before = out->after = try_it(&s, best, NULL);
-    if (s.status == PLI_OK && out->knob_count > 0) search(&s, best, &out->after);
+    do // every round but the last has one more training load than the one before
+        do
+            if (s.status == PLI_OK && out->knob_count > 0) search(&s, best, &out->after);
+        while (s.status == PLI_OK && !out->like[0] && within(tune, &out->after, tune->margin) &&
+               !is_guarded(&s, best, &out->after));
+    while (is_examined(&s, best));
     for (int k = 0; k < out->knob_count; ++k) out->knob[k].value = best[k];
-    out->reached = keeps(tune, &out->after);
-    if (s.status == PLI_OK && out->after.ran)
-        out->unseen =
-            measure(&s, tune->unseen_scene ? tune->unseen_scene : tune->scene, best, &out->unseen_seed, 1, INFINITY);
-    out->holds = keeps(tune, &out->unseen);
+    if (s.status == PLI_OK) memcpy(out->load, find_choice(&s, best)->on, sizeof out->load);
     out->ready = s.status == PLI_OK;
     return s.status;
 }

@@ -5,7 +5,9 @@
 // Parameters of one body that reach an error at the least cost, or the least error within a cost, judged by the worst of some training
 // loads: the accuracy or the threshold alone first, by halving between a value that is fine enough and one that is not; where that is
 // not enough, or numbers of the scheme count, all attributes that have a range (PliSlide) turned finer together until the error is
-// reached, then a pattern search in logarithms over them. What was found is then tried on a load it was not chosen on.
+// reached, then a pattern search in logarithms over them. What was found must then hold on more loads, the guards: one it does not hold
+// on joins the training loads, and the search goes on from there. At last it is tried on a load that had no part in this; where it fails,
+// that one is trained on as well, and another one takes its place.
 //
 // Tool forces count, too: a choice whose forces are off by more than pli_doubtful_force is taken only when no other is within the error.
 
@@ -15,7 +17,7 @@
 extern "C" {
 #endif
 
-enum { PLI_KNOBS = 4, PLI_TUNE_LOADS = 8 };
+enum { PLI_KNOBS = 4, PLI_TUNE_LOADS = 16 };
 struct PliTuned;
 
 /// An attribute that is turned.
@@ -31,7 +33,9 @@ typedef struct PliTuneDef {
     double error;             ///< relative, wanted; 0: none
     double budget;            ///< ms per step, wanted; 0: none. One of the two
     double margin;            ///< what is aimed at on training loads, times `error`; default 0.6
+    double guard_margin;      ///< and on guards, times `error`; default 0.8
     int loads;                ///< training loads: seeds 0 .. loads - 1
+    int guards;               ///< loads that the choice must hold on as well: the next seeds; only for an error
     uint64_t unseen_seed;     ///< or the first one after it whose load moves the body
     const char *unseen_scene; ///< NULL: `scene`, with unseen_seed
     int steps;                ///< 0: the scene's
@@ -60,10 +64,15 @@ typedef struct PliScore {
 typedef struct PliTuned {
     PliKnob knob[PLI_KNOBS];
     int knob_count;
-    PliScore before, after, unseen; ///< before, after: on training loads
-    uint64_t seed[PLI_TUNE_LOADS];  ///< of the training loads: those that move the body
+    PliScore before, after,
+        unseen; ///< before: on the first training loads; after: the same, with guards where it is reached
+    uint64_t seed[PLI_TUNE_LOADS]; ///< of the loads: those that move the body; training loads first
+    PliScore load[PLI_TUNE_LOADS]; ///< what was chosen, on each
+    bool trained[PLI_TUNE_LOADS];  ///< it counted in the search
+    int load_count;
     uint64_t unseen_seed;
-    bool reached; ///< on training loads, without the margin
+    int failed;   ///< unseen loads that a choice failed on, after which they were trained on
+    bool reached; ///< on all loads, guards too, without the margin
     bool holds;   ///< on the unseen load, too
     int tried;
     bool out_of_time; ///< there was no time for all tries

@@ -304,7 +304,7 @@ static void put_held(PliText *t, const PliMesh *mesh)
 static void put_scene(PliText *t, const Stock *with, const PliMesh *mesh, const char *path, double young)
 {
     const double mu = young / 2.8, lambda = young * 0.4 / (1.4 * 0.2);
-    pli_sofa_begin(t, dt);
+    pli_sofa_begin(t, dt, 9.81);
     pli_text_put(t, "<DefaultAnimationLoop/>\n<Node name=\"Body\">\n");
     if (with) {
         pli_text_print(t,
@@ -337,7 +337,7 @@ static PliStatus try_setup(const PliSofa *sofa, const Stock *with, const PliMesh
     put_scene(&scene, with, mesh, path, young);
     put_scene(&written, with, mesh, path, young);
     pli_text_put(&scene, "</Node></Node>\n");
-    pli_sofa_write_places(sofa, &written, WARM + steps, dt);
+    pli_sofa_write_places(sofa, &written, &(int){ WARM + steps }, 1, dt);
     pli_text_put(&written, "</Node></Node>\n");
     PliStatus status = scene.failed || written.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
                                                       : pli_sofa_run(sofa, &written, WARM + steps + 1, NULL, err);

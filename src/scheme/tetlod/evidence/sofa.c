@@ -49,7 +49,7 @@ static const char stock[] = "<EulerImplicitSolver rayleighStiffness=\"0.01\" ray
 
 static void put_scene(PliText *t, char path[3][1100], bool is_stock)
 {
-    pli_sofa_begin(t, dt);
+    pli_sofa_begin(t, dt, 9.81);
     pli_text_put(t, pipeline);
     pli_text_put(t, "<Node name=\"Body\">\n");
     is_stock ? pli_text_print(t, stock, path[1]) : pli_text_print(t, ours, path[0], path[1], path[2]);
@@ -72,7 +72,7 @@ static PliStatus drop(const PliSofa *sofa, char path[3][1100], bool is_stock, do
     put_scene(&timed, path, is_stock);
     put_scene(&watched, path, is_stock);
     pli_text_put(&timed, end);
-    pli_sofa_write_places(sofa, &watched, BEFORE + STEPS, dt);
+    pli_sofa_write_places(sofa, &watched, &(int){ BEFORE + STEPS }, 1, dt);
     pli_text_put(&watched, end);
     PliStatus status = timed.failed || watched.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
                                                       : pli_sofa_run(sofa, &watched, BEFORE + STEPS + 1, NULL, err);
