@@ -156,6 +156,12 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
     if (d->law == PLI_WAVELET_NONLINEAR && d->base.poisson_region_count)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: poisson regions act with linear elasticity only; a material law has one ratio");
+    if (d->smooth && d->basis != PLI_WAVELET_TRILINEAR)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: smooth acts with basis trilinear only; the others are smooth");
+    if (d->smooth && (d->surface || d->resolution > 0))
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: smooth acts in a whole lattice only; a surface inside one has its own shape");
     if (d->transition == PLI_WAVELET_PAPER && d->law == PLI_WAVELET_NONLINEAR)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
@@ -218,7 +224,7 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .tangent_self = &s->stiffness,
         .methods = &s->method,
         .method_count = 1,
-        .point_entries = s->def.basis == PLI_WAVELET_TRILINEAR ? 24 : 96,
+        .point_entries = s->def.basis == PLI_WAVELET_TRILINEAR && !s->smooth ? 24 : 96,
         .active_capacity = s->count,
         .active_grows = !pli_wavelet_limited(s),
         .slave_capacity = s->slave_capacity,

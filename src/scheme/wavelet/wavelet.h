@@ -65,7 +65,9 @@ typedef struct PliWavelet {
     PliIndex *tris;  ///< of the finest surface ...
     double *surface; ///< ... and its points
     PliIndex surface_count, tri_count;
-    PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells
+    PliShapes
+        *smooth; ///< of the finest level, where the body is seen as the smooth limit of its vertices; NULL: it is not
+    PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells, as they are seen
     PliIndex *locator_cell; ///< per six tetrahedra: finest cell and piece
     PliIndex piece_count;
     // bodies inside a surface: embed.c
