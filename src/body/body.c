@@ -652,6 +652,7 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order, 
     PliStats *stats = &b->stats;
     const PliState *outer = b->state; // a scheme may relax its body inside adapt
     stats->solve_ms = 0.0;
+    if (b->live.refused != PLI_OK && b->system.active_count == 0) pli_body_recut(b); // there may be memory now
     if (b->live.refused != PLI_OK) { // the forces have no room for this cut: nothing moves, and it is said
         fail_step(&info, b->live.refused, PLI_STEP_NO_ROOM);
         info.finite = false;

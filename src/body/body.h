@@ -29,7 +29,8 @@ typedef struct PliLive {
     double *x_tangent;         ///< where the host last asked for forces: its tangent is made when somebody needs it
     bool tangent_stale;
     bool definite;     ///< tangents for hosts without negative eigenvalues
-    PliStatus refused; ///< the forces could not take the present cut: no step is possible
+    PliStatus refused; ///< there is no room for the present cut: no step is possible
+    PliIndex room;     ///< active points there is room for
 } PliLive;
 
 /// A body that lives through the same as another (shadow.c).
@@ -171,6 +172,8 @@ void pli_body_points_keep(
     PliBody *body, const PliState *s); ///< what is ready is for the step that follows, if nothing moves until then
 void pli_body_points_recall(PliBody *body, const PliState *s);    ///< ready only if it is for this state
 PliStatus pli_body_reserve_tethers(PliBody *body, PliError *err); ///< for what the host asked for, and the tools
+bool pli_body_has_transfer(
+    const PliBody *body); ///< W; false: the scheme makes it when somebody asks, and had no memory
 void pli_body_tethers_begin(
     PliBody *body,
     double reach); ///< of tools and of the host's points, for which full_x and full_v are complete

@@ -185,7 +185,7 @@ PliStatus pli_body_constrain(PliBody *b, const PliConstraint *constraints, PliIn
                                     entries < (size_t)count * 4096 ? entries : (size_t)count * 4096,
                                     b->statics.active_capacity, b->def.linear_solver == PLI_SOLVE_MINRES);
     PliStatus status = h->def && h->first && h->target && h->from && h->to && h->force && h->row_point && h->order &&
-                               h->direction && h->factor && h->scale && h->set
+                               h->direction && h->factor && h->scale && h->set && pli_body_has_transfer(b)
                            ? PLI_OK
                            : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u constraints", count);
     if (status == PLI_OK) {

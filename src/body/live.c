@@ -11,32 +11,61 @@
 // counts every block so that stats.bytes is true
 static void *take(PliBody *b, size_t count, size_t size)
 {
-    b->bytes += count * size;
-    return pli_alloc(&b->host, count, size);
+    void *block = pli_alloc(&b->host, count, size);
+    if (block) b->bytes += count * size;
+    return block;
 }
 #define TAKE(body, count, type) ((type *)take((body), (count), sizeof(type)))
 
-PliStatus pli_live_create(PliBody *b)
+static void forget(PliBody *b, void *block, size_t count, size_t size)
 {
-    const PliSchemeStatic *st = &b->statics;
+    if (block) b->bytes -= count * size;
+    pli_free(&b->host, block, count, size);
+}
+#define FORGET(body, block, count) (forget((body), (block), (count), sizeof *(block)), (block) = NULL)
+
+static bool solves(const PliBody *b) { return b->def.integrator != PLI_SYMPLECTIC; }
+static bool has_newton(const PliBody *b) { return solves(b) && b->def.newton > 1; }
+
+/// What is as long as the active set.
+static void free_points(PliBody *b)
+{
     PliLive *l = &b->live;
-    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves;
-    b->point_capacity = (PliIndex)points;
+    const size_t active = l->room, points = active + b->statics.slave_capacity;
+    FORGET(b, l->dof, points);
+    FORGET(b, l->mass, active);
+    FORGET(b, l->inv_mass, active);
+    FORGET(b, l->load, active);
+    FORGET(b, l->fixed, active);
+    FORGET(b, l->mass_first, active + 1);
+    FORGET(b, l->x, 3 * points);
+    FORGET(b, l->v, 3 * points);
+    FORGET(b, l->f, 3 * points);
+    FORGET(b, l->f_ext, 3 * points);
+    FORGET(b, l->x_saved, 3 * active);
+    FORGET(b, l->v_saved, 3 * active);
+    FORGET(b, l->x_tangent, 3 * points);
+    FORGET(b, b->kept_f, 3 * points);
+    FORGET(b, b->work, pli_implicit_workspace((PliIndex)points));
+    FORGET(b, b->newton_work, pli_newton_workspace((PliIndex)points));
+    l->room = 0;
+}
+
+/// What there was is lost when it grows.
+static PliStatus reserve_points(PliBody *b, PliIndex count)
+{
+    PliLive *l = &b->live;
+    if (count <= l->room && l->dof) return PLI_OK;
+    const PliIndex most = b->statics.active_capacity, wanted = count + count / 4;
+    free_points(b);
+    l->room = wanted < most ? wanted : most;
+    const size_t active = l->room, points = active + b->statics.slave_capacity;
     l->dof = TAKE(b, points, PliIndex);
-    l->position = TAKE(b, st->dof_count, PliIndex);
-    l->slave_first = TAKE(b, slaves + 1, PliIndex);
-    l->slave_column = TAKE(b, st->slave_entry_capacity, PliIndex);
-    l->slave_weight = TAKE(b, st->slave_entry_capacity, double);
-    l->held = TAKE(b, slaves, PliIndex);
-    l->held_x = TAKE(b, 3 * slaves, double);
-    l->held_v = TAKE(b, 3 * slaves, double);
     l->mass = TAKE(b, active, double);
     l->inv_mass = TAKE(b, active, double);
     l->load = TAKE(b, active, double);
     l->fixed = TAKE(b, active, uint8_t);
     l->mass_first = TAKE(b, active + 1, PliIndex);
-    l->mass_column = TAKE(b, st->mass_entry_capacity, PliIndex);
-    l->mass_value = TAKE(b, st->mass_entry_capacity, double);
     l->x = TAKE(b, 3 * points, double);
     l->v = TAKE(b, 3 * points, double);
     l->f = TAKE(b, 3 * points, double);
@@ -44,6 +73,33 @@ PliStatus pli_live_create(PliBody *b)
     l->x_saved = TAKE(b, 3 * active, double);
     l->v_saved = TAKE(b, 3 * active, double);
     l->x_tangent = TAKE(b, 3 * points, double);
+    b->kept_f = TAKE(b, 3 * points, double);
+    if (solves(b)) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
+    if (has_newton(b)) b->newton_work = TAKE(b, pli_newton_workspace((PliIndex)points), double);
+    b->system.newton = b->newton_work;
+    const void *all[] = { l->dof, l->mass, l->inv_mass, l->load,    l->fixed,   l->mass_first, l->x,
+                          l->v,   l->f,    l->f_ext,    l->x_saved, l->v_saved, l->x_tangent,  b->kept_f };
+    bool good = (b->work || !solves(b)) && (b->newton_work || !has_newton(b));
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) good = good && all[i];
+    if (!good) free_points(b);
+    return good ? PLI_OK : PLI_OUT_OF_MEMORY;
+}
+
+PliStatus pli_live_create(PliBody *b)
+{
+    const PliSchemeStatic *st = &b->statics;
+    PliLive *l = &b->live;
+    const size_t active = st->active_capacity, slaves = st->slave_capacity;
+    b->point_capacity = (PliIndex)(active + slaves);
+    l->position = TAKE(b, st->dof_count, PliIndex);
+    l->slave_first = TAKE(b, slaves + 1, PliIndex);
+    l->slave_column = TAKE(b, st->slave_entry_capacity, PliIndex);
+    l->slave_weight = TAKE(b, st->slave_entry_capacity, double);
+    l->held = TAKE(b, slaves, PliIndex);
+    l->held_x = TAKE(b, 3 * slaves, double);
+    l->held_v = TAKE(b, 3 * slaves, double);
+    l->mass_column = TAKE(b, st->mass_entry_capacity, PliIndex);
+    l->mass_value = TAKE(b, st->mass_entry_capacity, double);
     b->is_fixed = TAKE(b, st->dof_count, uint8_t);
     b->fixed_dof = TAKE(b, st->dof_count, PliIndex);
     b->astray = TAKE(b, 3 * (size_t)st->dof_count, double);
@@ -55,30 +111,19 @@ PliStatus pli_live_create(PliBody *b)
     b->full_f = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->external_f = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->points_at = TAKE(b, 6 * (size_t)st->dof_count, double);
-    b->kept_f = TAKE(b, 3 * points, double);
     b->contact_x = TAKE(b, 3 * (size_t)st->dof_count, double);
     b->contact_look = TAKE(b, st->dof_count, uint64_t);
     const bool choice = b->def.integrator == PLI_INTEGRATE_AUTO;
     if (choice) b->choice.change = TAKE(b, 3 * active, double);
-    if (b->def.integrator != PLI_SYMPLECTIC) b->work = TAKE(b, pli_implicit_workspace((PliIndex)points), double);
-    const bool newton = b->def.integrator != PLI_SYMPLECTIC && b->def.newton > 1;
-    if (newton) b->newton_work = TAKE(b, pli_newton_workspace((PliIndex)points), double);
-    b->system.newton = b->newton_work;
-    const void *all[] = { l->dof,         l->position,   l->slave_first, l->slave_column, l->slave_weight,
-                          l->held,        l->held_x,     l->held_v,      l->mass,         l->inv_mass,
-                          l->load,        l->fixed,      l->mass_first,  l->mass_column,  l->mass_value,
-                          l->x,           l->v,          l->f,           l->f_ext,        l->x_saved,
-                          l->v_saved,     l->x_tangent,  b->is_fixed,    b->fixed_dof,    b->astray,
-                          b->fixed_x,     b->fixed_v,    b->held,        b->full_x,       b->full_v,
-                          b->full_f,      b->external_f, b->points_at,   b->kept_f,       b->contact_x,
-                          b->contact_look };
+    const void *all[] = { l->position,   l->slave_first, l->slave_column, l->slave_weight, l->held,      l->held_x,
+                          l->held_v,     l->mass_column, l->mass_value,   b->is_fixed,     b->fixed_dof, b->astray,
+                          b->fixed_x,    b->fixed_v,     b->held,         b->full_x,       b->full_v,    b->full_f,
+                          b->external_f, b->points_at,   b->contact_x,    b->contact_look };
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (!all[i]) return PLI_OUT_OF_MEMORY;
-    if (b->def.integrator != PLI_SYMPLECTIC && !b->work) return PLI_OUT_OF_MEMORY;
     if (choice && !b->choice.change) return PLI_OUT_OF_MEMORY;
-    if (newton && !b->newton_work) return PLI_OUT_OF_MEMORY;
     memset(l->position, 0xff, st->dof_count * sizeof *l->position);
-    return PLI_OK;
+    return reserve_points(b, st->active_grows ? 0 : st->active_capacity);
 }
 
 void pli_live_destroy(PliBody *b)
@@ -86,8 +131,8 @@ void pli_live_destroy(PliBody *b)
     const PliSchemeStatic *st = &b->statics;
     PliLive *l = &b->live;
     const PliHost *h = &b->host;
-    const size_t active = st->active_capacity, slaves = st->slave_capacity, points = active + slaves;
-    PLI_FREE(h, l->dof, points);
+    const size_t active = st->active_capacity, slaves = st->slave_capacity;
+    free_points(b);
     PLI_FREE(h, l->position, st->dof_count);
     PLI_FREE(h, l->slave_first, slaves + 1);
     PLI_FREE(h, l->slave_column, st->slave_entry_capacity);
@@ -95,20 +140,8 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, l->held, slaves);
     PLI_FREE(h, l->held_x, 3 * slaves);
     PLI_FREE(h, l->held_v, 3 * slaves);
-    PLI_FREE(h, l->mass, active);
-    PLI_FREE(h, l->inv_mass, active);
-    PLI_FREE(h, l->load, active);
-    PLI_FREE(h, l->fixed, active);
-    PLI_FREE(h, l->mass_first, active + 1);
     PLI_FREE(h, l->mass_column, st->mass_entry_capacity);
     PLI_FREE(h, l->mass_value, st->mass_entry_capacity);
-    PLI_FREE(h, l->x, 3 * points);
-    PLI_FREE(h, l->v, 3 * points);
-    PLI_FREE(h, l->f, 3 * points);
-    PLI_FREE(h, l->f_ext, 3 * points);
-    PLI_FREE(h, l->x_saved, 3 * active);
-    PLI_FREE(h, l->v_saved, 3 * active);
-    PLI_FREE(h, l->x_tangent, 3 * points);
     PLI_FREE(h, b->is_fixed, st->dof_count);
     PLI_FREE(h, b->fixed_dof, st->dof_count);
     PLI_FREE(h, b->astray, 3 * (size_t)st->dof_count);
@@ -120,12 +153,9 @@ void pli_live_destroy(PliBody *b)
     PLI_FREE(h, b->full_f, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->external_f, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->points_at, 6 * (size_t)st->dof_count);
-    PLI_FREE(h, b->kept_f, 3 * points);
     PLI_FREE(h, b->contact_x, 3 * (size_t)st->dof_count);
     PLI_FREE(h, b->contact_look, st->dof_count);
-    PLI_FREE(h, b->work, pli_implicit_workspace((PliIndex)points));
     PLI_FREE(h, b->choice.change, 3 * active);
-    PLI_FREE(h, b->newton_work, pli_newton_workspace((PliIndex)points));
 }
 
 static void copy_mass(PliBody *b, const PliCut *cut)
@@ -218,6 +248,12 @@ void pli_body_recut(PliBody *b)
     PliCut cut = { 0 };
     b->ops->cut(b->self, &cut);
     check_cut(b, &cut);
+    if (reserve_points(b, cut.active_count) != PLI_OK) { // nothing moves until a cut fits
+        s->active_count = s->slave_count = l->held_count = s->held_count = 0;
+        l->refused = PLI_OUT_OF_MEMORY;
+        b->revision++;
+        return;
+    }
     for (PliIndex i = 0; i < cut.active_count; ++i) l->dof[i] = cut.active[i], l->position[cut.active[i]] = i;
     for (PliIndex i = 0; i < cut.slave_count; ++i)
         l->dof[cut.active_count + i] = cut.slave[i], l->position[cut.slave[i]] = cut.active_count + i;

@@ -9,6 +9,12 @@
 
 enum { ENTRIES = 24 }; ///< active coefficients per point, on average, where the scheme does not say
 
+bool pli_body_has_transfer(const PliBody *b)
+{
+    const PliRows w = b->ops->transfer(b->self);
+    return w.first[w.out_count] > 0;
+}
+
 PliStatus pli_body_reserve_points(PliBody *b, PliIndex count, PliError *err)
 {
     if (b->forms) return pli_body_reserve_points(b->forms->fallback, count, err);
@@ -21,6 +27,8 @@ PliStatus pli_body_reserve_tethers(PliBody *b, PliError *err)
     if (b->def.integrator == PLI_SYMPLECTIC) return PLI_OK;
     const PliIndex count = b->point_reserve + (b->contact && b->tool_count ? b->skin->point_count : 0);
     if (count <= b->tether_capacity) return PLI_OK;
+    if (!pli_body_has_transfer(b))
+        return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on %u points", count);
     pli_body_points_free(b);
     b->tether_capacity = count;
     b->tether_entry_capacity = (size_t)count * (b->statics.point_entries ? b->statics.point_entries : ENTRIES);

@@ -240,6 +240,7 @@ typedef struct PliSchemeStatic {
     const uint64_t *row_revision; ///< per dof: cut revision at which its row of W last changed; NULL: unknown
     // capacities of whatever a cut may hold
     PliIndex active_capacity, slave_capacity;
+    bool active_grows; ///< room for active coefficients is taken as cuts need it, not for all of them at creation
     size_t slave_entry_capacity;
     size_t
         mass_entry_capacity; ///< 0: the mass of a cut, if it has one, stays where it is until the next, and is not copied
@@ -279,7 +280,7 @@ typedef struct PliSchemeOps {
     bool (*adapt)(void *self, PliBody *body, double *x, double *v, double dt);
     /// W for all passive coefficients (full length), for hosts that look at them. NULL: there are none.
     void (*spread)(void *self, double *x);
-    /// Rows of W (all dofs from active ones). Valid until the cut changes.
+    /// Rows of W (all dofs from active ones). Valid until the cut changes. All are empty when there is no memory for them.
     PliRows (*transfer)(void *self);
     // Optional, for schemes with many more coefficients than are live at a time: the skin then costs no more than its own points.
     /// Writes the values of the listed passive dofs (and of whatever they follow) from the active ones in x.

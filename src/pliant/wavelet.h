@@ -56,6 +56,8 @@ typedef struct PliWaveletDef {
     int refine;                    ///< subdivisions of the lattice before anything else
     int levels;                    ///< of detail, 0 .. 4
     PliWaveletBasis basis;
+    /// Trilinear: the skin and points that are touched, pulled or held are those of the smooth limit of the control vertices.
+    bool smooth;
     PliWaveletLaw law;
     PliWaveletTangent tangent;       ///< of nonlinear bodies
     PliWaveletQuadrature quadrature; ///< of masses and of stiffness at rest

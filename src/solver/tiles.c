@@ -15,18 +15,33 @@ PliTiles *pli_tiles_create(const PliHost *host)
     return m;
 }
 
+static void free_groups(PliTiles *m)
+{
+    PLI_FREE(&m->host, m->tile_of, m->group_capacity);
+    PLI_FREE(&m->host, m->slot, m->group_capacity);
+    PLI_FREE(&m->host, m->scratch, 3 * m->group_capacity);
+    m->tile_of = m->slot = m->scratch = NULL;
+    m->group_capacity = 0;
+}
+
+static void free_tiles(PliTiles *m)
+{
+    PLI_FREE(&m->host, m->width, m->tile_capacity);
+    PLI_FREE(&m->host, m->below_first, m->tile_capacity + 1);
+    PLI_FREE(&m->host, m->d, 2 * PLI_TILE * m->tile_capacity);
+    m->width = m->below_first = NULL;
+    m->d = m->x = NULL;
+    m->tile_capacity = 0;
+}
+
 void pli_tiles_destroy(PliTiles *m)
 {
     if (!m) return;
     const PliHost host = m->host;
     PLI_FREE(&host, m->adjacent, m->adjacent_capacity);
     PLI_FREE(&host, m->tile_adjacent, m->tile_adjacent_capacity);
-    PLI_FREE(&host, m->tile_of, m->group_capacity);
-    PLI_FREE(&host, m->slot, m->group_capacity);
-    PLI_FREE(&host, m->scratch, 3 * m->group_capacity);
-    PLI_FREE(&host, m->width, m->tile_capacity);
-    PLI_FREE(&host, m->below_first, m->tile_capacity + 1);
-    PLI_FREE(&host, m->d, 2 * PLI_TILE * m->tile_capacity);
+    free_groups(m);
+    free_tiles(m);
     PLI_FREE(&host, m->number, m->number_capacity);
     PLI_FREE(&host, m->below, m->below_capacity);
     PLI_FREE(&host, m->a, m->a_capacity);
@@ -49,14 +64,15 @@ static PliIndex common(const uint64_t *a, const uint64_t *b, size_t words)
 static PliStatus reserve_groups(PliTiles *m, PliIndex groups)
 {
     if (groups > m->group_capacity) {
-        PLI_FREE(&m->host, m->tile_of, m->group_capacity);
-        PLI_FREE(&m->host, m->slot, m->group_capacity);
-        PLI_FREE(&m->host, m->scratch, 3 * m->group_capacity);
+        free_groups(m);
         m->group_capacity = (size_t)groups + groups / 4;
         m->tile_of = PLI_NEW(&m->host, m->group_capacity, PliIndex);
         m->slot = PLI_NEW(&m->host, m->group_capacity, PliIndex);
         m->scratch = PLI_NEW(&m->host, 3 * m->group_capacity, PliIndex);
-        if (!m->tile_of || !m->slot || !m->scratch) return PLI_OUT_OF_MEMORY;
+        if (!m->tile_of || !m->slot || !m->scratch) {
+            free_groups(m);
+            return PLI_OUT_OF_MEMORY;
+        }
     }
     // two more rows: groups without a tile, and what a tile reaches
     const size_t words = ((size_t)groups + 63) / 64;
@@ -148,14 +164,15 @@ static void order_tiles(PliTiles *m, size_t words, PliIndex *turn, PliIndex *at_
 static PliStatus reserve_tiles(PliTiles *m, size_t n)
 {
     if (n > m->tile_capacity) {
-        PLI_FREE(&m->host, m->width, m->tile_capacity);
-        PLI_FREE(&m->host, m->below_first, m->tile_capacity + 1);
-        PLI_FREE(&m->host, m->d, 2 * PLI_TILE * m->tile_capacity);
+        free_tiles(m);
         m->tile_capacity = n + n / 4 + 1;
         m->width = PLI_NEW(&m->host, m->tile_capacity, PliIndex);
         m->below_first = PLI_NEW(&m->host, m->tile_capacity + 1, PliIndex);
         m->d = PLI_NEW(&m->host, 2 * PLI_TILE * m->tile_capacity, double);
-        if (!m->width || !m->below_first || !m->d) return PLI_OUT_OF_MEMORY;
+        if (!m->width || !m->below_first || !m->d) {
+            free_tiles(m);
+            return PLI_OUT_OF_MEMORY;
+        }
     }
     m->x = m->d + PLI_TILE * m->tile_capacity;
     const size_t words = (n + 63) / 64;

@@ -179,7 +179,6 @@ TEST_P(Press, AHeldToolGivesNoEnergy)
     });
 }
 
-// 10 m/s are one and a quarter boxes a step, from ahead and just beside; sound is three times as fast.
 /// A body that lies at a plate without weight: forces are rounding, and who presses is not searched for in it.
 TEST(PressAtRest, RoundingIsNotSolvedForAgainAndAgain)
 {
@@ -193,6 +192,7 @@ TEST(PressAtRest, RoundingIsNotSolvedForAgainAndAgain)
     }
 }
 
+// 10 m/s are one and a quarter boxes a step, from ahead and just beside; sound is three times as fast.
 TEST_P(Press, AFastBallGoesNeitherThroughNorHitsWhatItMisses)
 {
     Bench hit(PLI_IMPLICIT, GetParam().solver, false, 1e6);

@@ -161,6 +161,8 @@ const Row rows[] = {
     { "wavelet", "refine", "1", ACTS, "" },
     { "wavelet", "detailLevels", "0", ACTS, "" },
     { "wavelet", "basis", "trilinear", ACTS, "" },
+    { "wavelet", "smooth", "1", ACTS, "basis='trilinear' held='0.07 0.06 0.1' heldTo='0.07 0.06 0.12'" },
+    { "wavelet", "smooth", "1", REFUSED, "basis trilinear only" },
     { "wavelet", "elasticity", "nonlinear", ACTS, "" },
     { "wavelet", "tangent", "rest", ACTS, "elasticity='nonlinear'" },
     { "wavelet", "tangent", "rest", REFUSED, "elasticity nonlinear only" },

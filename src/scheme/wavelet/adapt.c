@@ -26,14 +26,12 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
     s->motion = PLI_NEW(host, 3 * n, double);
     s->start = PLI_NEW(host, 3 * n, double);
     s->push = PLI_NEW(host, 3 * n, double);
-    s->impulse = PLI_NEW(host, 3 * n, double);
-    s->judged = PLI_NEW(host, 3 * n, double);
     s->clock = PLI_NEW(host, n, double);
     s->v_before = PLI_NEW(host, 3 * n, double);
     s->judge_grad = PLI_NEW(host, 3 * (size_t)width * PLI_WAVELET_SAMPLES, double);
     s->judge_width = width;
     const bool good = s->fixed && s->candidate && s->parent && s->listed && s->outside && s->residual && s->motion &&
-                      s->start && s->push && s->impulse && s->judged && s->clock && s->v_before && s->judge_grad;
+                      s->start && s->push && s->clock && s->v_before && s->judge_grad;
     return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -50,8 +48,6 @@ void pli_wavelet_adapt_destroy(PliWavelet *s)
     PLI_FREE(host, s->motion, 3 * n);
     PLI_FREE(host, s->start, 3 * n);
     PLI_FREE(host, s->push, 3 * n);
-    PLI_FREE(host, s->impulse, 3 * n);
-    PLI_FREE(host, s->judged, 3 * n);
     PLI_FREE(host, s->clock, n);
     PLI_FREE(host, s->v_before, 3 * n);
     PLI_FREE(host, s->judge_grad, 3 * (size_t)s->judge_width * PLI_WAVELET_SAMPLES);
@@ -65,7 +61,6 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
     s->quiet = s->skip = 0;
     s->room = 0.0;
     s->fading = s->faded = 0;
-    memset(s->impulse, 0, 3 * (size_t)s->count * sizeof *s->impulse);
     s->since_change = 0.0;
     s->displacement = 0.0;
     s->decided = false;
@@ -296,15 +291,11 @@ static void spread_jump(PliWavelet *s, double theta)
         const bool far = may_wake(s, a) && v3_norm(way + 3 * (size_t)a) > theta;
         for (PliIndex k = 0; k < n; ++k) {
             const PliIndex b = pair[k].column;
-            const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, *wa = way + 3 * (size_t)a,
-                         *wb = way + 3 * (size_t)b;
+            const double *wa = way + 3 * (size_t)a, *wb = way + 3 * (size_t)b;
             if (b < first || b == a) continue;
-            if (far)
-                for (size_t i = 0; i < 3; ++i)
-                    pull[3 * (size_t)b + i] -= K[i] * wa[0] + K[3 + i] * wa[1] + K[6 + i] * wa[2];
+            if (far) pli_wavelet_subtract_across(s, pair[k].code, wa, pull + 3 * (size_t)b);
             if (may_wake(s, b) && v3_norm(wb) > theta)
-                for (size_t i = 0; i < 3; ++i)
-                    pull[3 * (size_t)a + i] -= K[3 * i] * wb[0] + K[3 * i + 1] * wb[1] + K[3 * i + 2] * wb[2];
+                pli_wavelet_subtract_block(s, pair[k].code, wb, pull + 3 * (size_t)a);
         }
     }
     for (PliIndex a = first; a < s->count; ++a) {

@@ -194,22 +194,31 @@ PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, doub
 
 // ---- places ----------------------------------------------------------------------------------------------------------------------------
 
-void pli_wavelet_place_of(const PliWavelet *s, PliIndex cell, PliIndex part, const double u[3], double p[3],
-                          double J[9])
+static void place_in(const PliShapes *h, PliIndex cell, PliIndex part, const double u[3], double p[3], double J[9])
 {
-    const PliWaveletLevel *l = &s->level[s->level_count - 1];
-    const PliShapes *h = l->shapes;
     const PliIndex *vertex = h->vertex + h->first[cell], n = h->first[cell + 1] - h->first[cell];
     double value[PLI_SHAPE_WIDTH], grad[3 * PLI_SHAPE_WIDTH];
     pli_shapes_eval(h, cell, part, u, value, J ? grad : NULL);
     memset(p, 0, 3 * sizeof *p);
     if (J) memset(J, 0, 9 * sizeof *J);
     for (PliIndex k = 0; k < n; ++k) {
-        const double *x = l->lattice->x + 3 * (size_t)vertex[k];
+        const double *x = h->lattice->x + 3 * (size_t)vertex[k];
         v3_madd(p, value[k], x);
         for (int a = 0; a < 3 && J; ++a)
             for (int b = 0; b < 3; ++b) J[3 * a + b] += x[a] * grad[3 * (size_t)k + (size_t)b];
     }
+}
+
+void pli_wavelet_place_of(const PliWavelet *s, PliIndex cell, PliIndex part, const double u[3], double p[3],
+                          double J[9])
+{
+    place_in(s->level[s->level_count - 1].shapes, cell, part, u, p, J);
+}
+
+/// Shapes in which the outside sees the body.
+static const PliShapes *seen(const PliWavelet *s)
+{
+    return s->smooth ? s->smooth : s->level[s->level_count - 1].shapes;
 }
 
 /// Six tetrahedra around the diagonal 0 - 6, VTK corners.
@@ -226,9 +235,9 @@ static bool holds_body(const PliWaveletLevel *l, PliIndex cell)
 static PliStatus make_locator(PliWavelet *s, PliError *err)
 {
     const PliWaveletLevel *l = &s->level[s->level_count - 1];
+    const PliShapes *h = seen(s);
     size_t pieces = 0;
-    for (PliIndex c = 0; c < l->lattice->cell_count; ++c)
-        pieces += holds_body(l, c) ? pli_shapes_parts(l->shapes, c) : 0;
+    for (PliIndex c = 0; c < l->lattice->cell_count; ++c) pieces += holds_body(l, c) ? pli_shapes_parts(h, c) : 0;
     s->piece_count = (PliIndex)pieces;
     s->locator_cell = PLI_NEW(&s->host, 2 * pieces, PliIndex);
     double *x = PLI_NEW(&s->host, 24 * pieces, double);
@@ -237,14 +246,14 @@ static PliStatus make_locator(PliWavelet *s, PliError *err)
         PliIndex at = 0, points = 0;
         memset(known, 0xff, s->count * sizeof *known); // the points of vertices, which regular cells share
         for (PliIndex c = 0; c < l->lattice->cell_count; ++c)
-            for (PliIndex p = 0; p < pli_shapes_parts(l->shapes, c) && holds_body(l, c); ++p, ++at) {
+            for (PliIndex p = 0; p < pli_shapes_parts(h, c) && holds_body(l, c); ++p, ++at) {
                 s->locator_cell[2 * (size_t)at] = c, s->locator_cell[2 * (size_t)at + 1] = p;
                 PliIndex corner[8];
                 for (size_t k = 0; k < 8; ++k) {
                     PliIndex own = PLI_NONE, *point = &own;
-                    if (pli_shapes_regular(l->shapes, c)) point = &known[l->lattice->cell[8 * (size_t)c + k]];
+                    if (pli_shapes_regular(h, c)) point = &known[l->lattice->cell[8 * (size_t)c + k]];
                     if (*point == PLI_NONE) {
-                        pli_wavelet_place_of(s, c, p, corner_at[k], x + 3 * (size_t)points, NULL);
+                        place_in(h, c, p, corner_at[k], x + 3 * (size_t)points, NULL);
                         *point = points++;
                     }
                     corner[k] = *point;
@@ -265,25 +274,25 @@ PliIndex pli_wavelet_locate(void *self, const double point[3], PliIndex *column,
 {
     const PliWavelet *s = self;
     const PliWaveletLevel *l = &s->level[s->level_count - 1];
+    const PliShapes *h = seen(s);
     PliIndex tet;
     double w[4], u[3] = { 0.0, 0.0, 0.0 };
     pli_locator_find(s->locator, point, &tet, w);
     const PliIndex cell = s->locator_cell[2 * (size_t)(tet / 6)], part = s->locator_cell[2 * (size_t)(tet / 6) + 1];
     for (int k = 0; k < 4; ++k) v3_madd(u, w[k], corner_at[kuhn[tet % 6][k]]);
-    const double beyond = pli_shapes_regular(l->shapes, cell) ? 0.5 : 2.0;
+    const double beyond = pli_shapes_regular(h, cell) ? 0.5 : 2.0;
     for (int step = 0; step < 20; ++step) {
         double p[3], J[9], inverse[9], du[3];
-        pli_wavelet_place_of(s, cell, part, u, p, J);
+        place_in(h, cell, part, u, p, J);
         v3_sub(p, point, p);
         if (v3_norm(p) <= 1e-14 * s->size || m3_inverse(inverse, J) == 0.0) break;
         m3_apply(du, inverse, p);
         for (int a = 0; a < 3; ++a) u[a] = fmin(fmax(u[a] + du[a], -beyond), 1.0 + beyond);
     }
     double value[PLI_SHAPE_WIDTH];
-    pli_shapes_eval(l->shapes, cell, part, u, value, NULL);
+    pli_shapes_eval(h, cell, part, u, value, NULL);
     PliIndex used = 0;
-    const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
-                   n = l->shapes->first[cell + 1] - l->shapes->first[cell];
+    const PliIndex *vertex = h->vertex + h->first[cell], n = h->first[cell + 1] - h->first[cell];
     for (PliIndex k = 0; k < n; ++k) {
         if (fabs(value[k]) < 1e-13) continue;
         if (used == capacity) { // the smallest gives way, and the sum stays one
@@ -394,6 +403,8 @@ static PliStatus make_levels(PliWavelet *s, const PliWaveletDef *def, PliError *
         if (find_support(s, &s->level[k]) != PLI_OK)
             return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for level %d of the lattice", k);
     }
+    if (def->smooth && !(s->smooth = pli_shapes_create(s->level[s->level_count - 1].lattice, PLI_RULE_CC, err)))
+        return PLI_BAD_ARGUMENT;
     return PLI_OK;
 }
 
@@ -463,7 +474,7 @@ static PliStatus make_surface(PliWavelet *s, PliError *err)
                    ? PLI_OK
                    : pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the surface of the lattice");
     const PliLattice *l = s->level[s->level_count - 1].lattice;
-    const PliShapes *h = s->level[s->level_count - 1].shapes;
+    const PliShapes *h = seen(s);
     s->tri_count = pli_lattice_surface(l, NULL);
     s->tris = PLI_NEW(&s->host, 3 * (size_t)s->tri_count, PliIndex);
     PliIndex *number = PLI_NEW(&s->host, l->vertex_count, PliIndex);
@@ -481,10 +492,10 @@ static PliStatus make_surface(PliWavelet *s, PliError *err)
         while (l->cell[8 * (size_t)c + (size_t)k] != v) k++;
         // pieces are numbered by the corners they are at, twice over
         if (l->corners[c] == 8) {
-            pli_wavelet_place_of(s, c, pli_shapes_regular(h, c) ? 0 : (PliIndex)(9 * k), corner_at[k],
-                                 s->surface + 3 * (size_t)number[v], NULL);
+            place_in(h, c, pli_shapes_regular(h, c) ? 0 : (PliIndex)(9 * k), corner_at[k],
+                     s->surface + 3 * (size_t)number[v], NULL);
         } else { // corner k of the cell is corner 0 of its first piece, and of the first piece of that
-            pli_wavelet_place_of(s, c, (PliIndex)(8 * k), corner_at[0], s->surface + 3 * (size_t)number[v], NULL);
+            place_in(h, c, (PliIndex)(8 * k), corner_at[0], s->surface + 3 * (size_t)number[v], NULL);
         }
     }
     for (PliIndex i = 0; i < 3 * s->tri_count && status == PLI_OK; ++i) s->tris[i] = number[s->tris[i]];
@@ -527,6 +538,7 @@ void pli_wavelet_free_basis(PliWavelet *s)
 {
     const PliHost *host = &s->host;
     pli_locator_destroy(s->locator);
+    pli_shapes_destroy(s->smooth);
     PLI_FREE(host, s->locator_cell, 2 * (size_t)s->piece_count);
     PLI_FREE(host, s->tris, 3 * (size_t)s->tri_count);
     PLI_FREE(host, s->surface, 3 * (size_t)s->surface_count);

@@ -30,7 +30,42 @@ static void count_samples(PliWavelet *s)
     s->slave_entry_capacity = s->row_entries + (s->merge ? pli_transfer_rows(s->merge).first[first] : 0);
 }
 
-// ---- room for pairs of active functions, which is taken as sets grow -----------------------------------------------------------------
+// ---- room for active functions and their pairs, which is taken as sets grow ----------------------------------------------------------
+
+/// Of one active function: doubles, indices (and one more of two of them), bytes.
+enum { ACTIVE_DOUBLES = 1 + 1 + 3 + 3 + 6 + 3 + 3, ACTIVE_INDICES = 3 };
+
+static void free_active(PliWavelet *s)
+{
+    PLI_FREE(&s->host, s->cut_mass, ACTIVE_DOUBLES * (size_t)s->active_room);
+    PLI_FREE(&s->host, s->mass_first, ACTIVE_INDICES * (size_t)s->active_room + 2);
+    PLI_FREE(&s->host, s->driven, s->active_room);
+}
+
+/// What there was is not kept. @return false: no memory, and all is as it was
+static bool reserve_active(PliWavelet *s, PliIndex count)
+{
+    if (count <= s->active_room && s->cut_mass) return true;
+    const PliIndex wanted = count + count / 4, room = wanted < s->count ? wanted : s->count;
+    const size_t n = room;
+    double *d = PLI_NEW(&s->host, ACTIVE_DOUBLES * n, double);
+    PliIndex *i = PLI_NEW(&s->host, ACTIVE_INDICES * n + 2, PliIndex);
+    uint8_t *driven = PLI_NEW(&s->host, n, uint8_t);
+    if (!d || !i || !driven) {
+        PLI_FREE(&s->host, d, ACTIVE_DOUBLES * n);
+        PLI_FREE(&s->host, i, ACTIVE_INDICES * n + 2);
+        PLI_FREE(&s->host, driven, n);
+        return false;
+    }
+    free_active(s);
+    s->cut_mass = d, s->cut_load = d + n, s->cut_rest = d + 2 * n, s->cut_mean = d + 5 * n, s->work = d + 8 * n,
+    s->impulse = d + 14 * n, s->judged = d + 17 * n;
+    s->mass_first = i, s->entry_first = i + n + 1, s->cut_order = i + 2 * n + 2;
+    s->driven = driven;
+    s->active_room = room;
+    s->judged_revision = 0;
+    return true;
+}
 
 /// What there was is not kept. @return false: no memory, and all is as it was
 static bool reserve_entries(PliWavelet *s, size_t entries)
@@ -58,37 +93,63 @@ static bool reserve_entries(PliWavelet *s, size_t entries)
     return true;
 }
 
-/// Of functions whose state is not PLI_PASSIVE.
-static size_t count_entries(const PliWavelet *s)
+/// Of functions whose state is not PLI_PASSIVE; their blocks get numbers. @return SIZE_MAX: no memory for those
+static size_t count_entries(PliWavelet *s, PliIndex *active)
 {
     size_t entries = 0;
+    *active = 0;
+    pli_wavelet_forget_codes(s);
     for (PliIndex a = 0; a < s->count; ++a) {
         PliPair *pair;
         if (s->state[a] == PLI_PASSIVE) continue;
+        ++*active;
         const PliIndex n = pli_wavelet_pairs_of(s, a, s->dof_level[a], &pair);
-        for (PliIndex k = 0; k < n; ++k) entries += s->state[pair[k].column] != PLI_PASSIVE;
+        for (PliIndex k = 0; k < n; ++k) {
+            if (s->state[pair[k].column] == PLI_PASSIVE) continue;
+            if (pli_wavelet_code_number(s, pair[k].code) == PLI_NONE) return SIZE_MAX;
+            entries++;
+        }
     }
     return entries;
+}
+
+void pli_wavelet_only_base(PliWavelet *s)
+{
+    for (PliIndex i = 0; i < s->count; ++i)
+        s->state[i] = s->dof_level[i] == 0 && !(s->dropped && s->dropped[i]) ? PLI_ACTIVE : PLI_PASSIVE;
+}
+
+bool pli_wavelet_limited(const PliWavelet *s)
+{
+    return s->def.base.adapt && s->def.base.criterion.max_active != PLI_NONE;
 }
 
 /// Level 0, or all there can be where the user has said how many.
 static bool reserve_first(PliWavelet *s)
 {
-    const bool limited = s->def.base.adapt && s->def.base.criterion.max_active != PLI_NONE;
-    return reserve_entries(s, limited ? s->pair_count : s->base_pairs);
+    const bool limited = pli_wavelet_limited(s);
+    while (limited && s->slot_count < 2 * (size_t)s->most_codes)
+        if (!pli_wavelet_grow_codes(s)) return false;
+    PliIndex base;
+    pli_wavelet_only_base(s);
+    return count_entries(s, &base) != SIZE_MAX && reserve_active(s, limited ? s->count : base) &&
+           reserve_entries(s, limited ? s->pair_count : s->base_pairs);
 }
 
 /// Without memory for a larger set it stays as small as it was.
 static void make_room(PliWavelet *s)
 {
-    const size_t entries = count_entries(s), all = s->pair_count;
-    if (entries <= s->entry_capacity || reserve_entries(s, entries + entries / 4 < all ? entries + entries / 4 : all))
+    PliIndex active;
+    const size_t entries = count_entries(s, &active), all = s->pair_count;
+    if (entries != SIZE_MAX && reserve_active(s, active) &&
+        (entries <= s->entry_capacity || reserve_entries(s, entries + entries / 4 < all ? entries + entries / 4 : all)))
         return;
     for (PliIndex a = 0; a < s->count; ++a) {
         if (s->position[a] != PLI_NONE || s->state[a] == PLI_PASSIVE) continue;
         s->fading -= s->state[a] == PLI_FADING_IN;
         s->state[a] = PLI_PASSIVE;
     }
+    (void)count_entries(s, &active);
 }
 
 PliStatus pli_wavelet_cut_create(PliWavelet *s)
@@ -97,22 +158,9 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     const size_t n = s->count;
     if (nonlinear(s)) count_samples(s);
     s->state = PLI_NEW(host, n, uint8_t);
-    s->driven = PLI_NEW(host, n, uint8_t);
     s->active = PLI_NEW(host, n, PliIndex);
     s->position = PLI_NEW(host, n, PliIndex);
-    s->cut_mass = PLI_NEW(host, n, double);
-    s->cut_load = PLI_NEW(host, n, double);
-    s->cut_rest = PLI_NEW(host, 3 * n, double);
-    s->cut_mean = PLI_NEW(host, 3 * n, double);
-    s->work = PLI_NEW(host, 6 * n, double);
-    s->mass_first = PLI_NEW(host, n + 1, PliIndex);
-    s->entry_first = PLI_NEW(host, n + 1, PliIndex);
-    s->cut_order = PLI_NEW(host, n, PliIndex);
     s->w_first = PLI_NEW(host, (size_t)s->dof_count + 1, PliIndex);
-    s->w_capacity = s->row_entries + n;
-    if (s->merge) s->w_capacity += pli_transfer_rows(s->merge).first[s->level[0].lattice->vertex_count];
-    s->w_column = PLI_NEW(host, s->w_capacity, PliIndex);
-    s->w_weight = PLI_NEW(host, s->w_capacity, double);
     s->touched = PLI_NEW(host, s->dof_count, uint8_t);
     s->slave = PLI_NEW(host, (size_t)s->slave_capacity + 1, PliIndex);
     s->slave_first = PLI_NEW(host, (size_t)s->slave_capacity + 1, PliIndex);
@@ -123,11 +171,9 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     s->sample_grad = PLI_NEW(host, 3 * s->sample_entry_capacity + 1, double);
     s->sample_volume = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
     s->sample_stiffness = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
-    bool good = s->state && s->driven && s->active && s->position && s->cut_mass && s->cut_load && s->cut_rest &&
-                s->cut_mean && s->work && s->mass_first && reserve_first(s) && s->entry_first && s->cut_order &&
-                s->w_first && s->w_column && s->w_weight && s->touched && s->slave && s->slave_first &&
-                s->slave_column && s->slave_weight && s->sample_first && s->sample_dof && s->sample_grad &&
-                s->sample_volume && s->sample_stiffness;
+    bool good = s->state && reserve_first(s) && s->active && s->position && s->w_first && s->touched && s->slave &&
+                s->slave_first && s->slave_column && s->slave_weight && s->sample_first && s->sample_dof &&
+                s->sample_grad && s->sample_volume && s->sample_stiffness;
     for (int k = 0; k < s->level_count; ++k)
         good = (s->split[k] = PLI_NEW(host, s->level[k].lattice->cell_count, uint8_t)) && good;
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
@@ -138,23 +184,16 @@ void pli_wavelet_cut_destroy(PliWavelet *s)
     const PliHost *host = &s->host;
     const size_t n = s->count;
     PLI_FREE(host, s->state, n);
-    PLI_FREE(host, s->driven, n);
     PLI_FREE(host, s->active, n);
     PLI_FREE(host, s->position, n);
-    PLI_FREE(host, s->cut_mass, n);
-    PLI_FREE(host, s->cut_load, n);
-    PLI_FREE(host, s->cut_rest, 3 * n);
-    PLI_FREE(host, s->cut_mean, 3 * n);
-    PLI_FREE(host, s->work, 6 * n);
-    PLI_FREE(host, s->mass_first, n + 1);
     PLI_FREE(host, s->mass_column, 2 * s->entry_capacity);
     PLI_FREE(host, s->mass_value, 2 * s->entry_capacity);
-    PLI_FREE(host, s->entry_first, n + 1);
     PLI_FREE(host, s->entry_column, s->entry_capacity);
     PLI_FREE(host, s->entry, s->entry_capacity);
     PLI_FREE(host, s->own_stiffness, 9 * s->entry_capacity);
     PLI_FREE(host, s->own_mass, s->entry_capacity);
-    PLI_FREE(host, s->cut_order, n);
+    free_active(s);
+    pli_wavelet_free_codes(s);
     PLI_FREE(host, s->w_first, (size_t)s->dof_count + 1);
     PLI_FREE(host, s->w_column, s->w_capacity);
     PLI_FREE(host, s->w_weight, s->w_capacity);
@@ -242,6 +281,20 @@ static void add_samples(PliWavelet *s, int level, PliIndex cell)
     for (PliIndex k = 0; k < n && count; ++k) s->touched[l->dof_first + vertex[k]] = 1;
 }
 
+/// What a control vertex follows. @return how many
+static PliIndex active_row(const PliWavelet *s, PliIndex dof, PliIndex *column, double *weight)
+{
+    const double *from;
+    PliIndex used = 0;
+    const PliIndex n = pli_wavelet_row_of(s, dof - s->count, &from);
+    for (PliIndex e = 0; e < n; ++e) {
+        if (s->state[s->row_column[e]] == PLI_PASSIVE) continue;
+        column[used] = s->row_column[e];
+        weight[used++] = from[e];
+    }
+    return used;
+}
+
 static void choose_samples(PliWavelet *s)
 {
     pli_wavelet_split(s, false);
@@ -263,14 +316,9 @@ static void choose_samples(PliWavelet *s)
     }
     for (PliIndex dof = s->count; dof < s->dof_count; ++dof) {
         if (!s->touched[dof]) continue;
-        const PliIndex row = dof - s->count;
         s->slave[s->slave_count] = dof;
         s->slave_first[s->slave_count++] = used;
-        for (PliIndex e = s->row_first[row]; e < s->row_first[row + 1]; ++e) {
-            if (s->state[s->row_column[e]] == PLI_PASSIVE) continue;
-            s->slave_column[used] = s->row_column[e];
-            s->slave_weight[used++] = s->row_weight[e];
-        }
+        used += active_row(s, dof, s->slave_column + used, s->slave_weight + used);
     }
     s->slave_first[s->slave_count] = used;
 }
@@ -280,7 +328,7 @@ static void choose_samples(PliWavelet *s)
 static void choose_mass(PliWavelet *s)
 {
     PliIndex *first = s->mass_first;
-    const double *mass = s->own_mass ? s->own_mass : s->block_mass;
+    const double *mass = s->own_mass ? s->own_mass : s->cut_block_mass;
     memset(first, 0, ((size_t)s->active_count + 1) * sizeof *first);
     for (PliIndex i = 0; i < s->active_count; ++i)
         for (PliIndex k = s->entry_first[i]; k < s->entry_first[i + 1]; ++k) {
@@ -312,9 +360,9 @@ static void weigh_entries(PliWavelet *s)
             const bool own = s->entry_column[k] == i;
             const double both =
                 own ? 0.0 : a.others * pli_wavelet_paper_weights(s, s->active[s->entry_column[k]]).others;
-            const double *block = s->block_stiffness + 9 * (size_t)s->entry[k];
+            const double *block = s->cut_stiffness + 9 * (size_t)s->entry[k];
             for (size_t c = 0; c < 9; ++c) s->own_stiffness[9 * (size_t)k + c] = (own ? a.stiffness : both) * block[c];
-            s->own_mass[k] = (own ? a.mass : both) * s->block_mass[s->entry[k]];
+            s->own_mass[k] = (own ? a.mass : both) * s->cut_block_mass[s->entry[k]];
             if (own) s->cut_mass[i] = s->own_mass[k];
             s->entry[k] = k;
         }
@@ -324,6 +372,7 @@ static void weigh_entries(PliWavelet *s)
 void pli_wavelet_refresh_cut(PliWavelet *s)
 {
     make_room(s);
+    pli_wavelet_turn_blocks(s);
     s->active_count = 0;
     for (PliIndex i = 0; i < s->count; ++i) {
         s->position[i] = PLI_NONE;
@@ -340,9 +389,10 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
         for (PliIndex k = 0; k < n; ++k) {
             const PliIndex j = s->position[pair[k].column];
             if (j == PLI_NONE) continue;
-            if (j == i) s->cut_mass[i] = s->block_mass[pair[k].block];
             s->entry_column[entries] = j;
-            s->entry[entries++] = pair[k].block;
+            s->entry[entries] = pli_wavelet_code_number(s, pair[k].code);
+            if (j == i) s->cut_mass[i] = s->cut_block_mass[s->entry[entries]];
+            entries++;
         }
         s->entry_first[i + 1] = entries;
         s->cut_load[i] = s->load[a];
@@ -357,7 +407,7 @@ void pli_wavelet_refresh_cut(PliWavelet *s)
     choose_mass(s);
     if (nonlinear(s)) choose_samples(s);
     s->revision++;
-    if (s->impulse) memset(s->impulse, 0, 3 * (size_t)s->active_count * sizeof *s->impulse);
+    memset(s->impulse, 0, 3 * (size_t)s->active_count * sizeof *s->impulse);
     s->info.active = s->active_count;
     s->info.matrix_entries = 9 * (2 * (size_t)entries - s->active_count);
 }
@@ -368,7 +418,7 @@ void pli_wavelet_cut(void *self, PliCut *cut)
     PliRestStiffness *k = &s->stiffness;
     k->count = s->active_count;
     k->first = s->entry_first, k->column = s->entry_column, k->entry = s->entry;
-    k->block = s->own_stiffness ? s->own_stiffness : s->block_stiffness;
+    k->block = s->own_stiffness ? s->own_stiffness : s->cut_stiffness;
     k->rest = s->cut_rest, k->mean = s->cut_mean, k->order = s->cut_order, k->work = s->work;
     k->revision = s->revision;
     k->linear = !nonlinear(s);
@@ -391,10 +441,23 @@ void pli_wavelet_cut(void *self, PliCut *cut)
 
 // ---- what follows ------------------------------------------------------------------------------------------------------------------------
 
+/// Tools, springs and some hosts ask for W; who does not need not have it. @return false: no memory
+static bool reserve_transfer(PliWavelet *s)
+{
+    if (s->w_column && s->w_weight) return true;
+    PLI_FREE(&s->host, s->w_column, s->w_capacity);
+    PLI_FREE(&s->host, s->w_weight, s->w_capacity);
+    s->w_capacity = s->row_entries + s->count;
+    if (s->merge) s->w_capacity += pli_transfer_rows(s->merge).first[s->level[0].lattice->vertex_count];
+    s->w_column = PLI_NEW(&s->host, s->w_capacity, PliIndex);
+    s->w_weight = PLI_NEW(&s->host, s->w_capacity, double);
+    return s->w_column && s->w_weight;
+}
+
 PliRows pli_wavelet_levels(void *self)
 {
     PliWavelet *s = self;
-    if (s->w_revision != s->revision) {
+    if (s->w_revision != s->revision && reserve_transfer(s)) {
         PliIndex used = 0;
         for (PliIndex i = 0; i < s->count; ++i) {
             s->w_first[i] = used;
@@ -406,11 +469,7 @@ PliRows pli_wavelet_levels(void *self)
         }
         for (PliIndex i = s->count; i < s->dof_count; ++i) {
             s->w_first[i] = used;
-            for (PliIndex e = s->row_first[i - s->count]; e < s->row_first[i - s->count + 1]; ++e) {
-                if (s->state[s->row_column[e]] == PLI_PASSIVE) continue;
-                s->w_column[used] = s->row_column[e];
-                s->w_weight[used++] = s->row_weight[e];
-            }
+            used += active_row(s, i, s->w_column + used, s->w_weight + used);
         }
         s->w_first[s->dof_count] = used;
         s->w_revision = s->revision;

@@ -33,6 +33,9 @@ static const PliAttribute rows[] = {
       .help = "levels of detail, 0 .. 4" },
     { "basis", PLI_OPTION, .options = "cc bswx trilinear", PLI_FIELD(PliWaveletDef, basis),
       .help = "Catmull-Clark, split and average (never singular), or trilinear" },
+    { "smooth", PLI_BOOL, PLI_FIELD(PliWaveletDef, smooth),
+      .help = "trilinear: skin, and points that are touched, pulled or held, are of the smooth limit of the control "
+              "vertices" },
     { "elasticity", PLI_OPTION, .options = "quasiLinear linear nonlinear", PLI_FIELD(PliWaveletDef, law),
       .help = "linear about the shape turned with the body, linear about the rest shape, or the material law" },
     { "tangent", PLI_OPTION, .options = "true rest", PLI_FIELD(PliWaveletDef, tangent),

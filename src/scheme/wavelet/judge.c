@@ -105,10 +105,7 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
         for (PliIndex k = pli_wavelet_pairs_of(s, a, finest, &pair); k-- > 0;) {
             const PliIndex b = pair[k].column;
             if (s->position[b] == PLI_NONE) continue;
-            const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, m = s->block_mass[pair[k].block];
-            const double *qb = q + 3 * (size_t)b, *mb = mass_q + 3 * (size_t)b;
-            for (int i = 0; i < 3; ++i)
-                ra[i] -= K[3 * i] * qb[0] + K[3 * i + 1] * qb[1] + K[3 * i + 2] * qb[2] + m * mb[i];
+            v3_madd(ra, -pli_wavelet_subtract_block(s, pair[k].code, q + 3 * (size_t)b, ra), mass_q + 3 * (size_t)b);
         }
     }
     for (PliIndex o = s->base_count; o < s->active_count; ++o) { // rows of level 0 have no candidates
@@ -118,9 +115,8 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
         for (PliIndex k = 0; k < n; ++k) {
             const PliIndex b = pair[k].column;
             if (!s->candidate[b]) continue;
-            const double *K = s->block_stiffness + 9 * (size_t)pair[k].block, m = s->block_mass[pair[k].block];
             double *rb = r + 3 * (size_t)b;
-            for (int i = 0; i < 3; ++i) rb[i] -= K[i] * qa[0] + K[3 + i] * qa[1] + K[6 + i] * qa[2] + m * ma[i];
+            v3_madd(rb, -pli_wavelet_subtract_across(s, pair[k].code, qa, rb), ma);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "scheme/wavelet/cell_sums.h"
+#include "scheme/wavelet/numbers.h"
 
 /// Rows of pairs, all columns.
 typedef struct Matrix {
@@ -453,9 +454,9 @@ static bool resize_bytes(PliWavelet *s, size_t used, size_t bytes)
 static bool resize_runs(PliWavelet *s, size_t used, size_t entries)
 {
     PliIndex *r = PLI_NEW(&s->host, entries, PliIndex);
-    if (r && used) memcpy(r, s->run_block, used * sizeof *r);
-    PLI_FREE(&s->host, r ? s->run_block : r, s->run_capacity);
-    if (r) s->run_block = r, s->run_capacity = entries;
+    if (r && used) memcpy(r, s->run_code, used * sizeof *r);
+    PLI_FREE(&s->host, r ? s->run_code : r, s->run_capacity);
+    if (r) s->run_code = r, s->run_capacity = entries;
     return r != NULL;
 }
 
@@ -504,13 +505,13 @@ static bool keep_run(PliWavelet *s, Pairs *p, size_t section, const PliIndex *bl
         if (!grow_table(&s->host, t)) return false;
         for (size_t k = 0; k < section; ++k)
             if (p->run_length[k])
-                keep(t, pli_hash(PLI_HASH_SEED, s->run_block + s->pair_run[k], p->run_length[k] * sizeof *block),
+                keep(t, pli_hash(PLI_HASH_SEED, s->run_code + s->pair_run[k], p->run_length[k] * sizeof *block),
                      (PliIndex)k);
     }
     const uint64_t hash = pli_hash(PLI_HASH_SEED, block, count * sizeof *block);
     for (size_t at = hash & (t->size - 1); t->slot[at] != PLI_NONE; at = (at + 1) & (t->size - 1)) {
         const PliIndex k = t->slot[at];
-        if (p->run_length[k] != count || memcmp(block, s->run_block + s->pair_run[k], count * sizeof *block) != 0)
+        if (p->run_length[k] != count || memcmp(block, s->run_code + s->pair_run[k], count * sizeof *block) != 0)
             continue;
         s->pair_run[section] = s->pair_run[k];
         return true;
@@ -518,7 +519,7 @@ static bool keep_run(PliWavelet *s, Pairs *p, size_t section, const PliIndex *bl
     if (p->run_entries + count > s->run_capacity &&
         !resize_runs(s, p->run_entries, p->run_entries + p->run_entries / 2 + count + 1024))
         return false;
-    memcpy(s->run_block + p->run_entries, block, count * sizeof *block);
+    memcpy(s->run_code + p->run_entries, block, count * sizeof *block);
     s->pair_run[section] = (PliIndex)p->run_entries;
     p->run_length[section] = count;
     p->run_entries += count;
@@ -527,35 +528,18 @@ static bool keep_run(PliWavelet *s, Pairs *p, size_t section, const PliIndex *bl
     return p->run_entries < PLI_NONE;
 }
 
-enum { NUMBER = 5 }; ///< most bytes of a number: seven bits each, the last one has its top bit clear
-
-static size_t put_number(uint8_t *to, PliIndex number)
-{
-    size_t n = 0;
-    for (; number >= 128; number >>= 7) to[n++] = (uint8_t)(number & 127) | 128;
-    to[n++] = (uint8_t)number;
-    return n;
-}
-
-static inline const uint8_t *get_number(const uint8_t *from, PliIndex *number)
-{
-    PliIndex value = *from & 127;
-    for (int shift = 7; *from++ & 128; shift += 7) value |= (PliIndex)(*from & 127) << shift;
-    *number = value;
-    return from;
-}
-
 /// The row as it was collected.
 static bool keep_row(PliWavelet *s, Pairs *p, PliIndex row, int level)
 {
-    const size_t room = p->bytes + NUMBER * ((size_t)p->count + PLI_WAVELET_LEVELS), section = section_of(s, row);
+    const size_t room = p->bytes + PLI_NUMBER_BYTES * ((size_t)p->count + PLI_WAVELET_LEVELS),
+                 section = section_of(s, row);
     if (room > s->byte_capacity && !resize_bytes(s, p->bytes, room + room / 2)) return false;
     for (int j = 0; j <= level; ++j) {
         const PliIndex *column = p->column + p->start[j], *block = p->block + p->start[j], n = p->length[j];
         PliIndex last = j > 0 ? s->level[j - 1].lattice->vertex_count : 0;
-        p->bytes += put_number(s->pair_byte + p->bytes, n);
+        p->bytes += pli_put_number(s->pair_byte + p->bytes, n);
         for (PliIndex e = 0; e < n; ++e) {
-            p->bytes += put_number(s->pair_byte + p->bytes, column[e] - last);
+            p->bytes += pli_put_number(s->pair_byte + p->bytes, column[e] - last);
             last = column[e];
         }
         if (n && !keep_run(s, p, section + (size_t)j, block, n)) return false;
@@ -574,14 +558,14 @@ PliIndex pli_wavelet_pairs_of(const PliWavelet *s, PliIndex a, int level, PliPai
     PliPair *out = s->pair_row + s->pair_width; // coarser levels come first, and are put behind finer ones
     for (int j = 0; j <= last; ++j) {
         PliIndex n, column = j > 0 ? s->level[j - 1].lattice->vertex_count : 0;
-        from = get_number(from, &n);
-        const PliIndex *block = n ? s->run_block + s->pair_run[section + (size_t)j] : NULL;
+        from = pli_get_number(from, &n);
+        const PliIndex *code = n ? s->run_code + s->pair_run[section + (size_t)j] : NULL;
         out -= n;
         for (PliIndex e = 0; e < n; ++e) {
             PliIndex step;
-            from = get_number(from, &step);
+            from = pli_get_number(from, &step);
             column += step;
-            out[e] = (PliPair){ column, block[e] };
+            out[e] = (PliPair){ column, code[e] };
         }
     }
     *pairs = out;
@@ -596,6 +580,18 @@ static void find_grid(const PliWavelet *s, const Matrix *a, double grid[2])
             for (int i = 0; i < PLI_PAIR_SIZE; ++i)
                 most[i == 9] = fmax(most[i == 9], fabs(a[k].value[PLI_PAIR_SIZE * e + (size_t)i]));
     for (int i = 0; i < 2; ++i) grid[i] = most[i] > 0.0 ? 1e-12 * most[i] : 1.0;
+}
+
+/// Numbers of blocks in runs become codes.
+static bool fold(PliWavelet *s, const Pairs *p)
+{
+    const PliIndex blocks = s->block_count;
+    PliIndex *code = PLI_NEW(&s->host, blocks, PliIndex);
+    const bool good = code && pli_wavelet_fold_blocks(s, p->grid, code);
+    s->most_codes = blocks;
+    for (size_t e = 0; e < p->run_entries && good; ++e) s->run_code[e] = code[s->run_code[e]];
+    PLI_FREE(&s->host, code, blocks);
+    return good;
 }
 
 /// Rows of functions from rows of control vertices.
@@ -652,7 +648,7 @@ static bool collect_pairs(PliWavelet *s, const Matrix *a, Sum *sum)
     PLI_FREE(host, pairs.block, s->count);
     PLI_FREE(host, pairs.run_length, sections);
     s->pair_row = PLI_NEW(host, s->pair_width, PliPair);
-    return good && s->pair_row && resize_bytes(s, pairs.bytes, pairs.bytes) &&
+    return good && s->pair_row && fold(s, &pairs) && resize_bytes(s, pairs.bytes, pairs.bytes) &&
            resize_runs(s, pairs.run_entries, pairs.run_entries) && resize_blocks(s, s->block_count);
 }
 
@@ -672,11 +668,11 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     const PliHost *host = &s->host;
     s->load = PLI_NEW(host, s->count, double);
     s->mean = PLI_NEW(host, 3 * (size_t)s->count, double);
-    s->own_block = PLI_NEW(host, s->count, PliIndex);
+    s->own_code = PLI_NEW(host, s->count, PliIndex);
     s->pair_first = PLI_NEW(host, (size_t)s->count + 1, PliIndex);
     Matrix a[PLI_WAVELET_LEVELS] = { { 0 } };
     Sum sum = { 0 };
-    PliStatus status = s->load && s->mean && s->own_block && s->pair_first && make_sum(host, &sum, s->count)
+    PliStatus status = s->load && s->mean && s->own_code && s->pair_first && make_sum(host, &sum, s->count)
                            ? PLI_OK
                            : PLI_OUT_OF_MEMORY;
     if (status == PLI_OK) status = find_material(s);
@@ -709,9 +705,9 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
     for (PliIndex i = 0; i < s->count; ++i) {
         PliPair *pair;
         const PliIndex n = pli_wavelet_pairs_of(s, i, s->dof_level[i], &pair);
-        s->own_block[i] = PLI_NONE;
+        s->own_code[i] = PLI_NONE;
         for (PliIndex k = 0; k < n; ++k)
-            if (pair[k].column == i) s->own_block[i] = pair[k].block;
+            if (pair[k].column == i) s->own_code[i] = pair[k].code;
     }
     s->info.full_entries = 9 * (2 * s->pair_count - s->count);
     s->info.volume = s->volume;
@@ -721,8 +717,8 @@ PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err)
 
 void pli_wavelet_yield(const PliWavelet *s, PliIndex a, const double f[3], double u[3])
 {
-    double inverse[9] = { 0.0 };
-    if (s->own_block[a] != PLI_NONE) m3_inverse(inverse, s->block_stiffness + 9 * (size_t)s->own_block[a]);
+    double inverse[9] = { 0.0 }, own[9];
+    if (s->own_code[a] != PLI_NONE) pli_wavelet_block(s, s->own_code[a], own), m3_inverse(inverse, own);
     m3_apply(u, inverse, f);
 }
 
@@ -731,18 +727,15 @@ void pli_wavelet_free_pairs(PliWavelet *s)
     const PliHost *host = &s->host;
     PLI_FREE(host, s->load, s->count);
     PLI_FREE(host, s->mean, 3 * (size_t)s->count);
-    PLI_FREE(host, s->own_block, s->count);
+    PLI_FREE(host, s->own_code, s->count);
     PLI_FREE(host, s->pair_first, (size_t)s->count + 1);
     PLI_FREE(host, s->pair_byte, s->byte_capacity);
     if (s->pair_run) PLI_FREE(host, s->pair_run, section_of(s, s->count));
-    PLI_FREE(host, s->run_block, s->run_capacity);
+    PLI_FREE(host, s->run_code, s->run_capacity);
     PLI_FREE(host, s->pair_row, s->pair_width);
     PLI_FREE(host, s->block_stiffness, 9 * s->block_capacity);
     PLI_FREE(host, s->block_mass, s->block_capacity);
-    PLI_FREE(host, s->row_first, (size_t)(s->dof_count - s->count) + 1);
-    PLI_FREE(host, s->row_column, s->row_capacity);
-    PLI_FREE(host, s->row_weight, s->row_capacity);
-    PLI_FREE(host, s->order, s->count);
+    pli_wavelet_free_rows(s);
     for (int k = 0; k < s->level_count; ++k) {
         PliWaveletLevel *l = &s->level[k];
         if (l->stiff) PLI_FREE(host, l->stiff, l->lattice->cell_count);

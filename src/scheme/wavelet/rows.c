@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
+#include "scheme/wavelet/numbers.h"
 #include "scheme/wavelet/wavelet.h"
 
 static int by_index(const void *a, const void *b)
@@ -13,31 +15,45 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/// Room for `entries` of them, those there are stay. @return false: no memory, and all is as it was
-static bool resize_rows(PliWavelet *s, size_t entries)
+/// Rows while they are made.
+typedef struct Rows {
+    PliIndex *first, *column;
+    double *weight;
+    size_t count, entries, capacity;
+} Rows;
+
+static void free_rows(const PliHost *host, Rows *r)
 {
-    PliIndex *c = PLI_NEW(&s->host, entries, PliIndex);
-    double *w = PLI_NEW(&s->host, entries, double);
+    PLI_FREE(host, r->first, r->count + 1);
+    PLI_FREE(host, r->column, r->capacity);
+    PLI_FREE(host, r->weight, r->capacity);
+}
+
+/// Room for `entries` of them, those there are stay. @return false: no memory, and all is as it was
+static bool resize_rows(const PliHost *host, Rows *r, size_t entries)
+{
+    PliIndex *c = PLI_NEW(host, entries, PliIndex);
+    double *w = PLI_NEW(host, entries, double);
     const bool good = c && w;
-    if (good && s->row_entries) {
-        memcpy(c, s->row_column, s->row_entries * sizeof *c);
-        memcpy(w, s->row_weight, s->row_entries * sizeof *w);
+    if (good && r->entries) {
+        memcpy(c, r->column, r->entries * sizeof *c);
+        memcpy(w, r->weight, r->entries * sizeof *w);
     }
-    PLI_FREE(&s->host, good ? s->row_column : c, good ? s->row_capacity : entries);
-    PLI_FREE(&s->host, good ? s->row_weight : w, good ? s->row_capacity : entries);
-    if (good) s->row_column = c, s->row_weight = w, s->row_capacity = entries;
+    PLI_FREE(host, good ? r->column : c, good ? r->capacity : entries);
+    PLI_FREE(host, good ? r->weight : w, good ? r->capacity : entries);
+    if (good) r->column = c, r->weight = w, r->capacity = entries;
     return good;
 }
 
 /// Control vertices of levels 1 .. as rows over functions.
-static bool make_rows(PliWavelet *s)
+static bool make_rows(PliWavelet *s, Rows *to)
 {
     const PliHost *host = &s->host;
-    const PliIndex rows = s->dof_count - s->count;
     double *dense = PLI_NEW(host, s->count, double);
     PliIndex *list = PLI_NEW(host, s->count, PliIndex);
-    s->row_first = PLI_NEW(host, (size_t)rows + 1, PliIndex);
-    bool good = dense && list && s->row_first;
+    to->count = s->dof_count - s->count;
+    to->first = PLI_NEW(host, to->count + 1, PliIndex);
+    bool good = dense && list && to->first;
     PliIndex row = 0;
     for (int k = 1; k < s->level_count && good; ++k) {
         const PliRows r = pli_transfer_rows(s->level[k].rows);
@@ -48,32 +64,96 @@ static bool make_rows(PliWavelet *s)
             if (v >= even) dense[v] = 1.0, list[count++] = v;
             for (PliIndex e = r.first[v]; e < r.first[v + 1]; ++e) {
                 const PliIndex j = r.column[e];
-                const PliIndex from = k > 1 ? s->row_first[before + j] : 0,
-                               to = k > 1 ? s->row_first[before + j + 1] : 1;
-                for (PliIndex i = from; i < to; ++i) {
-                    const PliIndex column = k > 1 ? s->row_column[i] : j;
+                const PliIndex from = k > 1 ? to->first[before + j] : 0, end = k > 1 ? to->first[before + j + 1] : 1;
+                for (PliIndex i = from; i < end; ++i) {
+                    const PliIndex column = k > 1 ? to->column[i] : j;
                     if (dense[column] == 0.0) list[count++] = column;
-                    dense[column] += r.weight[e] * (k > 1 ? s->row_weight[i] : 1.0);
+                    dense[column] += r.weight[e] * (k > 1 ? to->weight[i] : 1.0);
                     if (dense[column] == 0.0) dense[column] = 1e-300; // is listed already
                 }
             }
             qsort(list, count, sizeof *list, by_index);
-            if (s->row_entries + count > s->row_capacity) {
-                const size_t most = s->row_capacity;
-                good = resize_rows(s, most + most / 2 + 64 * (size_t)s->count + count);
-            }
+            if (to->entries + count > to->capacity)
+                good = resize_rows(host, to, to->capacity + to->capacity / 2 + 64 * (size_t)s->count + count);
             for (PliIndex i = 0; i < count && good; ++i) {
-                s->row_column[s->row_entries] = list[i];
-                s->row_weight[s->row_entries++] = dense[list[i]];
+                to->column[to->entries] = list[i];
+                to->weight[to->entries++] = dense[list[i]];
             }
             for (PliIndex i = 0; i < count; ++i) dense[list[i]] = 0.0;
-            s->row_first[row + 1] = (PliIndex)s->row_entries;
+            to->first[row + 1] = (PliIndex)to->entries;
         }
     }
-    good = good && resize_rows(s, s->row_entries);
     PLI_FREE(host, dense, s->count);
     PLI_FREE(host, list, s->count);
     return good;
+}
+
+/// Weights that rows of translated vertices have in common are kept once; columns become bytes.
+static bool pack_rows(PliWavelet *s, const Rows *r)
+{
+    const PliHost *host = &s->host;
+    size_t size = 64, bytes = 0;
+    while (size < 2 * r->count) size *= 2;
+    const size_t room = PLI_NUMBER_BYTES * (r->entries + r->count);
+    PliIndex *slot = PLI_NEW(host, size, PliIndex); // by hash: the first row of these weights
+    uint8_t *byte = PLI_NEW(host, room, uint8_t);
+    double *weight = PLI_NEW(host, r->entries, double);
+    s->row_first = PLI_NEW(host, r->count + 1, PliIndex);
+    s->row_run = PLI_NEW(host, r->count, PliIndex);
+    bool good = slot && byte && weight && s->row_first && s->row_run;
+    if (good) memset(slot, 0xff, size * sizeof *slot);
+    for (PliIndex row = 0; row < r->count && good; ++row) {
+        const PliIndex *column = r->column + r->first[row], n = r->first[row + 1] - r->first[row];
+        const double *own = r->weight + r->first[row];
+        size_t at = pli_hash(PLI_HASH_SEED, own, n * sizeof *own) & (size - 1);
+        for (; slot[at] != PLI_NONE; at = (at + 1) & (size - 1)) {
+            const PliIndex other = slot[at];
+            if (r->first[other + 1] - r->first[other] == n &&
+                memcmp(own, r->weight + r->first[other], n * sizeof *own) == 0)
+                break;
+        }
+        if (slot[at] == PLI_NONE) {
+            slot[at] = row;
+            s->row_run[row] = (PliIndex)s->weight_count;
+            memcpy(weight + s->weight_count, own, n * sizeof *own);
+            s->weight_count += n;
+        } else {
+            s->row_run[row] = s->row_run[slot[at]];
+        }
+        bytes += pli_put_number(byte + bytes, n);
+        for (PliIndex e = 0; e < n; ++e) bytes += pli_put_number(byte + bytes, column[e] - (e ? column[e - 1] : 0));
+        if (n > s->row_width) s->row_width = n;
+        s->row_first[row + 1] = (PliIndex)bytes;
+        good = bytes < PLI_NONE;
+    }
+    if (good) {
+        s->row_bytes = bytes;
+        s->row_byte = PLI_NEW(host, bytes, uint8_t);
+        s->run_weight = PLI_NEW(host, s->weight_count, double);
+        s->row_column = PLI_NEW(host, s->row_width, PliIndex);
+        good = s->row_byte && s->run_weight && s->row_column;
+    }
+    if (good && r->count) {
+        memcpy(s->row_byte, byte, bytes);
+        memcpy(s->run_weight, weight, s->weight_count * sizeof *weight);
+    }
+    s->row_entries = r->entries;
+    PLI_FREE(host, weight, r->entries);
+    PLI_FREE(host, byte, room);
+    PLI_FREE(host, slot, size);
+    return good;
+}
+
+PliIndex pli_wavelet_row_of(const PliWavelet *s, PliIndex row, const double **weight)
+{
+    PliIndex n, column = 0, step;
+    const uint8_t *from = pli_get_number(s->row_byte + s->row_first[row], &n);
+    for (PliIndex e = 0; e < n; ++e) {
+        from = pli_get_number(from, &step);
+        s->row_column[e] = column += step;
+    }
+    *weight = s->run_weight + s->row_run[row];
+    return n;
 }
 
 typedef struct Morton {
@@ -111,4 +191,21 @@ static bool make_order(PliWavelet *s)
     return true;
 }
 
-bool pli_wavelet_make_rows(PliWavelet *s) { return make_rows(s) && make_order(s); }
+bool pli_wavelet_make_rows(PliWavelet *s)
+{
+    Rows r = { 0 };
+    const bool good = make_rows(s, &r) && pack_rows(s, &r);
+    free_rows(&s->host, &r);
+    return good && make_order(s);
+}
+
+void pli_wavelet_free_rows(PliWavelet *s)
+{
+    const PliHost *host = &s->host;
+    PLI_FREE(host, s->row_first, (size_t)(s->dof_count - s->count) + 1);
+    PLI_FREE(host, s->row_run, s->dof_count - s->count);
+    PLI_FREE(host, s->row_byte, s->row_bytes);
+    PLI_FREE(host, s->run_weight, s->weight_count);
+    PLI_FREE(host, s->row_column, s->row_width);
+    PLI_FREE(host, s->order, s->count);
+}

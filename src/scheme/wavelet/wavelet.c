@@ -49,8 +49,7 @@ static void destroy(void *self, const PliHost *host)
 static void reset(void *self)
 {
     PliWavelet *s = self;
-    for (PliIndex i = 0; i < s->count; ++i)
-        s->state[i] = s->dof_level[i] == 0 && !(s->dropped && s->dropped[i]) ? PLI_ACTIVE : PLI_PASSIVE;
+    pli_wavelet_only_base(s);
     pli_wavelet_adapt_reset(s);
     pli_rest_stiffness_reset(&s->stiffness);
     pli_wavelet_refresh_cut(s);
@@ -102,6 +101,7 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
     if (now->young != was->young) {
         const double factor = now->young / was->young;
         for (size_t k = 0; k < 9 * (size_t)s->block_count; ++k) s->block_stiffness[k] *= factor;
+        pli_wavelet_turn_blocks(s);
         for (size_t k = 0; s->own_stiffness && k < 9 * (size_t)s->entry_first[s->active_count]; ++k)
             s->own_stiffness[k] *= factor;
         s->revision++; // the factor is of the old one
@@ -156,6 +156,12 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
     if (d->law == PLI_WAVELET_NONLINEAR && d->base.poisson_region_count)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: poisson regions act with linear elasticity only; a material law has one ratio");
+    if (d->smooth && d->basis != PLI_WAVELET_TRILINEAR)
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: smooth acts with basis trilinear only; the others are smooth");
+    if (d->smooth && (d->surface || d->resolution > 0))
+        return pli_refuse(err, PLI_UNSUPPORTED,
+                          "wavelet: smooth acts in a whole lattice only; a surface inside one has its own shape");
     if (d->transition == PLI_WAVELET_PAPER && d->law == PLI_WAVELET_NONLINEAR)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
@@ -218,8 +224,9 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .tangent_self = &s->stiffness,
         .methods = &s->method,
         .method_count = 1,
-        .point_entries = s->def.basis == PLI_WAVELET_TRILINEAR ? 24 : 96,
+        .point_entries = s->def.basis == PLI_WAVELET_TRILINEAR && !s->smooth ? 24 : 96,
         .active_capacity = s->count,
+        .active_grows = !pli_wavelet_limited(s),
         .slave_capacity = s->slave_capacity,
         .slave_entry_capacity = s->slave_entry_capacity,
         .sample_capacity = s->sample_capacity,

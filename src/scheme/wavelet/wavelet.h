@@ -46,9 +46,9 @@ enum { PLI_WAVELET_POINTS = 1024 }; ///< most of one cell
 
 struct PliTriangleTree;
 
-/// Two functions that meet, in the row of the later one; pairs that are alike by translation have one block.
+/// Two functions that meet, in the row of the later one; pairs that are alike have one block, see blocks.c for its code.
 typedef struct PliPair {
-    PliIndex column, block;
+    PliIndex column, code;
 } PliPair;
 
 typedef struct PliWavelet {
@@ -65,7 +65,9 @@ typedef struct PliWavelet {
     PliIndex *tris;  ///< of the finest surface ...
     double *surface; ///< ... and its points
     PliIndex surface_count, tri_count;
-    PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells
+    PliShapes
+        *smooth; ///< of the finest level, where the body is seen as the smooth limit of its vertices; NULL: it is not
+    PliLocator *locator;    ///< over tetrahedra in the pieces of finest cells, as they are seen
     PliIndex *locator_cell; ///< per six tetrahedra: finest cell and piece
     PliIndex piece_count;
     // bodies inside a surface: embed.c
@@ -80,30 +82,41 @@ typedef struct PliWavelet {
     PliIndex *pair_first;          ///< per function: bytes of its row
     uint8_t *pair_byte;            ///< columns
     PliIndex *pair_run;            ///< per row and level: where its blocks are ...
-    PliIndex *run_block;           ///< ... in here: rows that are alike by translation share them
+    PliIndex *run_code;            ///< ... in here: rows that are alike by translation share them
     PliPair *pair_row;             ///< one row, as it was last read
     PliIndex pair_width;           ///< of the longest
     size_t pair_count, base_pairs; ///< all, and those of level 0
+    PliIndex most_codes;           ///< that there are different ones of
     double *block_stiffness;       ///< N/m, [blocks, 9]
     double *block_mass;            ///< kg
     PliIndex block_count;
-    double *load;        ///< kg, int rho N
-    double *mean;        ///< 1/m, int grad N / V
-    PliIndex *own_block; ///< per function: of it with itself; PLI_NONE: it is dropped
-    size_t byte_capacity, run_capacity, block_capacity, row_capacity;
+    double *load;       ///< kg, int rho N
+    double *mean;       ///< 1/m, int grad N / V
+    PliIndex *own_code; ///< per function: of it with itself; PLI_NONE: it is dropped
+    size_t byte_capacity, run_capacity, block_capacity;
     // control vertices from functions
-    PliIndex *row_first, *row_column; ///< per coefficient from `count` on
-    double *row_weight;
+    PliIndex *row_first, *row_run; ///< per coefficient from `count` on: its bytes, and where its weights are ...
+    uint8_t *row_byte;             ///< columns
+    double *run_weight;            ///< ... in here: rows with the same ones share them
+    PliIndex *row_column;          ///< one row, as it was last read
+    PliIndex row_width;            ///< of the longest
+    size_t row_bytes, weight_count;
     PliIndex *order; ///< functions, near ones together
 
     // the cut
     uint8_t *state;                            ///< per function, see below
     PliIndex *active, active_count, *position; ///< position: per function, PLI_NONE when passive
+    PliIndex
+        active_room; ///< what follows, and `impulse` and `judged`, is as long as the active set, one block of each type
     double *cut_mass, *cut_load, *cut_rest, *cut_mean, *work;
     PliIndex *mass_first, *mass_column;
     double *mass_value;
     PliIndex *entry_first, *entry_column, *entry, *cut_order;
     double *own_stiffness, *own_mass; ///< of the paper's transitions, by entry: what is left of its block; NULL: all
+    // blocks of the cut, which entries have the numbers of: see blocks.c
+    PliIndex *slot, *cut_code, code_count; ///< by hash: PLI_NONE, or a number; its code
+    size_t slot_count;                     ///< a power of two; half as many codes fit
+    double *cut_stiffness, *cut_block_mass;
     uint8_t *driven;
     PliRestStiffness stiffness;
     PliLinearMethod method;
@@ -204,18 +217,39 @@ void pli_wavelet_reduce_merged(const PliWavelet *s, double *f); ///< forces on t
 void pli_wavelet_free_embedding(PliWavelet *s);
 // rows.c
 bool pli_wavelet_make_rows(PliWavelet *s); ///< and the order; false: no memory
+void pli_wavelet_free_rows(PliWavelet *s);
+/// Functions (s->row_column, valid until the next call) and weights of coefficient `count` + row. @return how many
+PliIndex pli_wavelet_row_of(const PliWavelet *s, PliIndex row, const double **weight);
 // wavelet_pairs.c
 PliStatus pli_wavelet_make_pairs(PliWavelet *s, PliError *err);
 void pli_wavelet_free_pairs(PliWavelet *s);
 /// Pairs of function `a` with those before it and itself, of levels up to `level`, finer levels first. Valid until the next call. @return
 /// how many
 PliIndex pli_wavelet_pairs_of(const PliWavelet *s, PliIndex a, int level, PliPair **pairs);
+// blocks.c
+double pli_wavelet_block(const PliWavelet *s, PliIndex code, double out[9]); ///< N/m. @return mass, kg
+// r -= K q, and with the transpose of K. @return mass, kg
+double pli_wavelet_subtract_block(const PliWavelet *s, PliIndex code, const double q[3], double r[3]);
+double pli_wavelet_subtract_across(const PliWavelet *s, PliIndex code, const double q[3], double r[3]);
+/// Blocks that are alike by more than translation, up to the grid of stiffness and mass, become one; code: what becomes of each. @return
+/// false: no memory, and all is as it was
+bool pli_wavelet_fold_blocks(PliWavelet *s, const double grid[2], PliIndex *code);
+bool pli_wavelet_grow_codes(
+    PliWavelet *s); ///< twice the room, those there are stay. @return false: no memory, and all is as it was
+void pli_wavelet_forget_codes(PliWavelet *s);
+PliIndex pli_wavelet_code_number(PliWavelet *s,
+                                 PliIndex code); ///< in the cut; PLI_NONE: it is new, and there is no memory
+void pli_wavelet_turn_blocks(PliWavelet *s);     ///< fills the blocks of the cut
+void pli_wavelet_free_codes(PliWavelet *s);
 /// u = K_aa^-1 f: how far a force would move a function by itself, in the frame of the rest shape. 0 for those that are dropped.
 void pli_wavelet_yield(const PliWavelet *s, PliIndex a, const double f[3], double u[3]);
 // wavelet_cut.c
 PliStatus pli_wavelet_cut_create(PliWavelet *s);
 void pli_wavelet_cut_destroy(PliWavelet *s);
+bool pli_wavelet_limited(
+    const PliWavelet *s); ///< the user has said how many functions there may be: all room is taken at creation
 void pli_wavelet_refresh_cut(PliWavelet *s); ///< from `state`
+void pli_wavelet_only_base(PliWavelet *s);   ///< `state` as a body begins: level 0
 void pli_wavelet_cut(void *self, PliCut *cut);
 PliRows pli_wavelet_levels(void *self);
 void pli_wavelet_spread(void *self, double *x);

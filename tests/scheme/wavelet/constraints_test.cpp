@@ -86,6 +86,47 @@ TEST(WaveletConstraints, areMetAtTheEndOfEveryStep)
         }
 }
 
+// Section 5.3 of the paper. The oracle is a Catmull-Clark body on the same lattice: its rows at a point, applied to the control vertices of
+// the trilinear one, are the smooth limit there.
+TEST(WaveletConstraints, holdTheSmoothLimitOfATrilinearBody)
+{
+    for (const PliWaveletLaw law : { PLI_WAVELET_QUASI_LINEAR, PLI_WAVELET_LINEAR, PLI_WAVELET_NONLINEAR }) {
+        double off[2] = { 0, 0 };
+        for (const bool smooth : { false, true }) {
+            PliWaveletDef d = damped_box(3, 3, 2, 1);
+            d.law = law, d.base.gravity[2] = -9.81;
+            Body oracle(d);
+            d.basis = PLI_WAVELET_TRILINEAR, d.smooth = smooth;
+            Body b(d);
+            ASSERT_EQ(b.x.size(), oracle.x.size());
+            for (size_t k = 0; k < b.x.size(); ++k) ASSERT_NEAR(b.x[k], oracle.x[k], 1e-12);
+            b.clamp(2);
+            const PliConstraint held[] = { { { 1.4, 1.5, 2.0 }, {} },
+                                           { { 0.2, 0.3, 1.1 }, {} },
+                                           { { 2.9, 2.2, 1.9 }, {} } };
+            PliError err{};
+            ASSERT_EQ(pli_body_constrain(b.body, held, 3, &err), PLI_OK) << err.text;
+            for (int k = 0; k < 24; ++k) {
+                const double s = std::min(1.0, (k + 1) / 16.0);
+                double target[3][3];
+                for (int j = 0; j < 3; ++j)
+                    for (int a = 0; a < 3; ++a)
+                        target[j][a] = held[j].point[a] + (j == 0 ? s * (a == 2 ? 0.4 : 0.1) : 0);
+                ASSERT_EQ(pli_body_move_constraints(b.body, target[0], &err), PLI_OK) << err.text;
+                ASSERT_TRUE(b.step(0.01));
+                for (int j = 0; j < 3; ++j) {
+                    double p[3];
+                    point_at(oracle, held[j].point, b.x, p);
+                    for (int a = 0; a < 3; ++a) off[smooth] = std::max(off[smooth], std::fabs(p[a] - target[j][a]));
+                }
+            }
+            EXPECT_GT(pli_wavelet_info(b.body).activated, 0u) << "details take part";
+        }
+        EXPECT_LT(off[1], 1e-9) << "law " << law;
+        EXPECT_GT(off[0], 1e-3) << "trilinear constraints do not hold the smooth limit; law " << law;
+    }
+}
+
 TEST(WaveletConstraints, forcesCarryTheWeight)
 {
     PliWaveletDef d = damped_box(3, 2, 2, 0);

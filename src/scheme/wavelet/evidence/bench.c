@@ -306,6 +306,16 @@ static void run_memory(PliBench *b)
     pli_bench_report(b, "setup_bytes_per_function", (double)counter.most / functions,
                      "bytes, at most while setting up");
     pli_bench_report(b, "functions", functions, "");
+    // a step makes the factor of what is active; its arrays are the bench's own
+    const size_t length = 3 * (size_t)pli_body_dof_count(body);
+    double *x = calloc(2 * length, sizeof *x);
+    if (x) {
+        memcpy(x, pli_body_rest(body), length * sizeof *x);
+        (void)pli_body_step(body, &(PliState){ .x = x, .v = x + length }, 0.01);
+        pli_bench_report(b, "stepping_bytes_per_function", (double)counter.now / functions,
+                         "bytes, after a step of level 0");
+    }
+    free(x);
     pli_body_destroy(body);
 }
 

@@ -2,6 +2,7 @@
 // Where the transitions of the paper fail as they are written, and that it is them: oscillators that see nothing of the others sag in free fall
 // by what their own stiffness says, and where a force acts on none of them nothing ever becomes full.
 #include <math.h>
+#include <string.h>
 
 #include "base/fold.h"
 #include "base/vec.h"
@@ -98,7 +99,56 @@ static void paper_corner(PliVerifyResult *r)
                     PROBES, 1e3 * farthest(full, paper), 1e3 * farthest(full, ours), theirs, own);
 }
 
+/// m, how far the smooth limit of a trilinear block is from where three of its points are led, at worst. Rows of the smooth limit are those
+/// of a Catmull-Clark block on the same lattice.
+static double lead(bool smooth, PliVerifyResult *r)
+{
+    static const PliConstraint held[3] = { { .point = { 0.14, 0.15, 0.2 } },
+                                           { .point = { 0.02, 0.03, 0.11 } },
+                                           { .point = { 0.29, 0.22, 0.19 } } };
+    PliWaveletDef d = wavelet_box_def(3, 3, 2, 0.1);
+    PliError err = { 0 };
+    WaveletRig limit, g = { 0 };
+    double off = 0.0;
+    if (!wavelet_rig_open(&limit, &d, -1, &err)) {
+        pli_verify_broken(r, "%s", err.text);
+        return NAN;
+    }
+    d.basis = PLI_WAVELET_TRILINEAR, d.smooth = smooth;
+    if (!wavelet_rig_open(&g, &d, 2, &err) || pli_body_constrain(g.body, held, 3, &err) != PLI_OK) {
+        pli_verify_broken(r, "%s", err.text);
+        off = NAN;
+    }
+    for (int k = 0; k < 60 && !isnan(off); ++k) {
+        double target[9];
+        for (int i = 0; i < 9; ++i)
+            target[i] = held[i / 3].point[i % 3] + (i == 2 ? 0.04 * pli_min(1.0, k / 40.0) : 0.0);
+        if (pli_body_move_constraints(g.body, target, &err) != PLI_OK || !pli_body_step(g.body, &g.state, 0.01).finite)
+            off = NAN;
+        memcpy(limit.x, g.x, 3 * g.count * sizeof *g.x);
+        for (int i = 0; i < 3; ++i) {
+            double p[3];
+            wavelet_rig_place(&limit, held[i].point, p);
+            off = pli_max(off, v3_distance(p, target + 3 * (size_t)i));
+        }
+    }
+    wavelet_rig_close(&limit);
+    wavelet_rig_close(&g);
+    return off;
+}
+
+static void smooth_constraints(PliVerifyResult *r)
+{
+    const double plain = lead(false, r), smooth = lead(true, r);
+    pli_verify_within(r, 0.0, plain > 1e-4 ? smooth : NAN, 1e-9);
+    pli_verify_note(r,
+                    "m, smooth limit of a trilinear block from where three points of it are led by 4 cm (5.3); %.1f mm "
+                    "when the constraints are trilinear too",
+                    1e3 * plain);
+}
+
 const PliVerifyCase pli_verify_wavelet_paper_cases[] = {
+    { "wavelet", "smooth_constraints", smooth_constraints },
     { "wavelet", "paper_fall", paper_fall },
     { "wavelet", "paper_corner", paper_corner },
     { 0 },
