@@ -295,30 +295,65 @@ static double worth(const PliPlan *plan, const PliPlanLevel *level, bool own_rat
     return saved / (plan->price * r->volume * more);
 }
 
-void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body)
+/// A node that is not held carries along what is held below it, which strains do not see: an armadillo whose feet were of the coarsest
+/// level walked by a quarter of what its head was pressed in.
+static void find_holds(PliTetLod *t, const PliBody *body)
+{
+    const PliLevels *h = t->h;
+    const uint8_t *fixed = pli_body_fixed(body);
+    memset(t->holds, 0xff, h->point_count * sizeof *t->holds);
+    for (PliIndex p = h->point_count; p-- > h->point_first[1];) {
+        const PliIndex parent = h->parent[p], held = fixed[p] ? p : t->holds[p];
+        if (parent != PLI_NONE && !fixed[parent] && held != PLI_NONE) t->holds[parent] = held;
+    }
+}
+
+/// How far what is held would go, over what may be off, if this active node carried it across `size`: as far as that is stretched. A node
+/// that does carry something held has gone as far as it is from there.
+static double slip(const PliTetLod *t, const PliBody *body, const double *x, PliIndex node, double size, double most)
+{
+    const double *sum = t->strain_sum + 8 * (size_t)node, *held_x, *held_v;
+    const PliIndex held = t->holds[node];
+    double e = 0.0, u[3] = { 0.0, 0.0, 0.0 };
+    for (int k = 0; k < 6; ++k) e += sum[1 + k] * sum[1 + k];
+    pli_body_fixed_values(body, &held_x, &held_v);
+    for (int k = 0; k < 3 && held != PLI_NONE; ++k)
+        u[k] = x[3 * (size_t)node + k] - t->h->x[3 * (size_t)node + k] - held_x[3 * (size_t)held + k] +
+               t->h->x[3 * (size_t)held + k];
+    return fmax(sum[0] > 0.0 ? size * sqrt(e) / sum[0] : 0.0, v3_norm(u)) / most;
+}
+
+void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body, const double *x)
 {
     const PliLevels *h = t->h;
     const PliActiveSet *s = t->set;
     const PliBodyDef *def = pli_body_def(body);
     PliPlanLevel level[PLI_MAX_LEVELS];
     (void)plan_levels(t, def, level);
+    const double most = 0.01 * def->criterion.accuracy * scale_of(t);
+    find_holds(t, body);
     for (PliIndex i = 0; i < s->active_count; ++i) t->number[s->active[i]] = i;
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const PliIndex node = s->active[i], parent = h->parent[node];
         const int l = h->level[node];
-        if (l < t->plan.level)
-            pli_criterion_offer_refine(&t->criterion, node, worth(&t->plan, level, OWN_RATES, l, &t->region[i]),
-                                       t->part_size[node]);
+        if (l < t->plan.level) {
+            const double score = worth(&t->plan, level, OWN_RATES, l, &t->region[i]);
+            const double walks = t->holds[node] != PLI_NONE ? slip(t, body, x, node, level[l].size, most) : 0.0;
+            pli_criterion_offer_refine(&t->criterion, node, fmax(score, walks), t->part_size[node]);
+        }
         // each refined node once, when its first child comes by
         if (parent == PLI_NONE || h->child[h->child_first[parent]] != node || !pli_activeset_may_merge(s, parent))
             continue;
         PliPlanRegion whole = { .size = level[l].size };
+        double walks = 0.0;
         for (PliIndex c = h->child_first[parent]; c < h->child_first[parent + 1]; ++c) {
             const PliPlanRegion *part = &t->region[t->number[h->child[c]]];
             whole.volume += part->volume, whole.even += part->even, whole.local += part->local;
+            if (t->holds[parent] != PLI_NONE)
+                walks = fmax(walks, slip(t, body, x, h->child[c], level[l - 1].size, most));
         }
-        pli_criterion_offer_coarsen(&t->criterion, parent,
-                                    l > t->plan.level ? 0.0 : worth(&t->plan, level, OWN_RATES, l - 1, &whole));
+        const double score = l > t->plan.level ? 0.0 : worth(&t->plan, level, OWN_RATES, l - 1, &whole);
+        pli_criterion_offer_coarsen(&t->criterion, parent, fmax(score, walks));
     }
     pli_criterion_rank(&t->criterion);
 }

@@ -114,7 +114,7 @@ static bool follow_mixture(PliTetLod *t, PliBody *body, double *x, double *v, do
     t->started_count = 0;
     pli_tetlod_count_energy(t, body, x, v);
     pli_criterion_begin(&t->criterion, c);
-    pli_tetlod_judge_plan(t, body);
+    pli_tetlod_judge_plan(t, body, x);
     volunteer_merges(&d);
     splits(&d);
     if (d.left && d.changed) pli_body_recut(body);

@@ -13,7 +13,7 @@ typedef struct Block {
     void **array;
     size_t count, size;
 } Block;
-enum { BLOCKS = 34 };
+enum { BLOCKS = 35 };
 
 static int blocks_of(PliTetLod *t, Block out[BLOCKS])
 {
@@ -56,6 +56,7 @@ static int blocks_of(PliTetLod *t, Block out[BLOCKS])
         LIST(node_volume, n),
         LIST(region, n),
         LIST(number, n),
+        LIST(holds, n),
         LIST(own_volume, n),
     };
 #undef LIST

@@ -49,6 +49,7 @@ typedef struct PliTetLod {
     double *node_volume; ///< m3, per active node, what the live elements give it
     PliPlanRegion *region;
     PliIndex *number;                   ///< per active node: its region
+    PliIndex *holds;                    ///< per node that is not held: one below it that is, or PLI_NONE
     double error_energy, strain_energy; ///< J, of the last look
     double error;                       ///< of the last look, estimated, over the largest displacement
     double largest_displacement;        ///< m, so far, slowly forgotten; ...
@@ -158,7 +159,7 @@ double pli_tetlod_level_size(const PliLevels *h, int l); ///< m
 /// Looks at the error when it is time to, and plans. @return true: it looked
 bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double *v, double dt);
 /// Proposals that follow from the plan and the last look.
-void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body);
+void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body, const double *x);
 
 // tetlod_decide.c
 bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt);

@@ -184,3 +184,44 @@ TEST(TetLodAccuracy, ShowsMoreThanItsLevel)
     EXPECT_EQ(pli_body_stats(b.get()).active, l.list[2]->point_count) << "it has stayed at that level";
     EXPECT_LT(error[1], 0.5 * error[0]);
 }
+
+/// Four feet that the coarsest level has no node in: what is held stays where it is when a mixture could do without it elsewhere.
+TEST(TetLodAccuracy, WhatIsHeldStays)
+{
+    Levels l({ 3, 6, 12 });
+    PliTetLodDef d = with_accuracy(l, 5.0);
+    d.base.material.young = 2e4;
+    d.base.mass_damping = 5.0;
+    Body b = make_tetlod(d);
+    std::vector<PliIndex> held;
+    State s(b.get());
+    const auto in_foot = [](const double *p) {
+        const double u = std::fabs(p[0] - 0.5), v = std::fabs(p[2] - 0.5);
+        return p[1] < 0.01 && std::fabs(u - 1.0 / 3.0) < 0.13 && std::fabs(v - 1.0 / 3.0) < 0.13;
+    };
+    for (PliIndex i = 0; i < pli_body_dof_count(b.get()); ++i)
+        if (in_foot(&s.x[3 * i])) held.push_back(i);
+    ASSERT_EQ(PLI_OK, pli_body_set_fixed(b.get(), held.data(), static_cast<PliIndex>(held.size()), nullptr));
+    PliTool ball{};
+    ball.shape = PLI_TOOL_SPHERE, ball.radius = 0.2;
+    ball.position[0] = 0.45, ball.position[1] = 1.2, ball.position[2] = 0.45;
+    ASSERT_EQ(pli_body_set_tools(b.get(), &ball, 1, nullptr), PLI_OK);
+    std::vector<double> rest(3 * pli_body_skin_count(b.get())), skin(rest.size());
+    pli_body_skin_positions(b.get(), s.x.data(), rest.data());
+    double walked = 0.0, largest = 0.0;
+    int mixed = 0;
+    for (int k = 0; k < 100; ++k) {
+        ball.velocity[1] = k < 50 ? -0.3 : 0.0;
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        for (int a = 0; a < 3; ++a) ball.position[a] += 0.01 * ball.velocity[a];
+        pli_body_skin_positions(b.get(), s.x.data(), skin.data());
+        mixed += pli_body_stats(b.get()).uniform_level == 0;
+        for (size_t i = 0; i < rest.size(); i += 3) {
+            const double far = std::hypot(skin[i] - rest[i], skin[i + 1] - rest[i + 1], skin[i + 2] - rest[i + 2]);
+            largest = std::max(largest, far);
+            if (in_foot(&rest[i])) walked = std::max(walked, far);
+        }
+    }
+    EXPECT_GT(mixed, 50);
+    EXPECT_LT(walked, 0.1 * largest) << "twice what was asked for; 0.19 where strains alone decide";
+}
