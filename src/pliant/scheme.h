@@ -302,7 +302,7 @@ typedef struct PliSchemeOps {
     /// then skins hang on it directly. Both or neither. NULL: they always hang on the finest level, and what that follows.
     PliIndex (*locate_at)(void *self, int level, const double point[3], PliIndex column[4], double weight[4]);
     int (*only_level)(const void *self);
-    /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active. May be NULL.
+    /// Told when the host chooses the coefficients it moves itself (dof_count flags); a scheme keeps them active, or knows where they are. May be NULL.
     void (*pin)(void *self, const uint8_t *fixed);
     /// The definition is about to change while the body runs: the scheme brings what it has made of it up to date, or refuses with a
     /// sentence and changes nothing. The density never changes. A recut follows. NULL: nothing was made of it.

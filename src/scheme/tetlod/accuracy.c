@@ -297,10 +297,10 @@ static double worth(const PliPlan *plan, const PliPlanLevel *level, bool own_rat
 
 /// A node that is not held carries along what is held below it, which strains do not see: an armadillo whose feet were of the coarsest
 /// level walked by a quarter of what its head was pressed in.
-static void find_holds(PliTetLod *t, const PliBody *body)
+void pli_tetlod_find_holds(void *self, const uint8_t *fixed)
 {
+    const PliTetLod *t = self;
     const PliLevels *h = t->h;
-    const uint8_t *fixed = pli_body_fixed(body);
     memset(t->holds, 0xff, h->point_count * sizeof *t->holds);
     for (PliIndex p = h->point_count; p-- > h->point_first[1];) {
         const PliIndex parent = h->parent[p], held = fixed[p] ? p : t->holds[p];
@@ -331,7 +331,6 @@ void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body, const double *x)
     PliPlanLevel level[PLI_MAX_LEVELS];
     (void)plan_levels(t, def, level);
     const double most = 0.01 * def->criterion.accuracy * scale_of(t);
-    find_holds(t, body);
     for (PliIndex i = 0; i < s->active_count; ++i) t->number[s->active[i]] = i;
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const PliIndex node = s->active[i], parent = h->parent[node];

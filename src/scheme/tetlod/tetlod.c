@@ -200,6 +200,7 @@ static const PliSchemeOps tetlod_ops = {
     .reset = tetlod_reset,
     .cut = tetlod_cut,
     .adapt = pli_tetlod_adapt,
+    .pin = pli_tetlod_find_holds,
     .spread = tetlod_spread,
     .transfer = tetlod_levels,
     .follow = tetlod_follow,
@@ -325,6 +326,7 @@ static PliStatus build(PliTetLod *t, const PliHost *host, const PliTetLodDef *de
     }
     fill_tables(t);
     pli_tetlod_own_volumes(t);
+    memset(t->holds, 0xff, t->h->point_count * sizeof *t->holds);
     return PLI_OK;
 }
 

@@ -160,6 +160,7 @@ double pli_tetlod_level_size(const PliLevels *h, int l); ///< m
 bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double *v, double dt);
 /// Proposals that follow from the plan and the last look.
 void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body, const double *x);
+void pli_tetlod_find_holds(void *self, const uint8_t *fixed);
 
 // tetlod_decide.c
 bool pli_tetlod_adapt(void *self, PliBody *body, double *x, double *v, double dt);
