@@ -133,15 +133,18 @@ static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x,
     double volume[PLI_WAVELET_SAMPLES];
     const PliIndex count = pli_wavelet_samples(s, level, cell, s->judge_grad, volume);
     const double *at = x + 3 * (size_t)l->dof_first;
-    double *to = f + 3 * (size_t)l->dof_first;
+    double *to = f + 3 * (size_t)l->dof_first, stiffness;
+    PliMaterial material = s->def.base.material;
+    pli_wavelet_material_of(s, level, cell, &stiffness, &material.poisson);
+    const PliLame lame = l->moduli ? pli_lame(&material) : s->lame;
     for (PliIndex q = 0; q < count; ++q) {
         const double *g = s->judge_grad + 3 * (size_t)n * q;
-        const double weight = volume[q] * (l->stiff ? l->stiff[cell] : 1.0);
+        const double weight = volume[q] * stiffness;
         double F[9] = { 0.0 }, P[9];
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
                 for (size_t b = 0; b < 3; ++b) F[3 * a + b] += at[3 * (size_t)vertex[k] + a] * g[3 * (size_t)k + b];
-        pli_law_stress(s->def.base.material.law, &s->lame, F, P);
+        pli_law_stress(material.law, &lame, F, P);
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
                 to[3 * (size_t)vertex[k] + a] -=
