@@ -145,7 +145,8 @@ PliElasticForce *pli_elastic_force_create(const PliHost *host, const PliBodyDef 
                                    .tet_capacity = st->element_capacity,
                                    .sample_capacity = st->sample_capacity,
                                    .sample_entry_capacity = st->sample_entry_capacity,
-                                   .sample_cells = st->sample_cells };
+                                   .sample_cells = st->sample_cells,
+                                   .sample_poisson = st->sample_poisson };
     const size_t elements = st->element_capacity;
     e->kernel = pli_elastic_create(host, &kernel, err);
     if (!e->kernel || make_rest(e, st, err) != PLI_OK || find_stiffness(e, def, st, err) != PLI_OK) goto fail;
@@ -331,6 +332,7 @@ static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
     const PliStatus samples = pli_elastic_set_samples(e->kernel, points, cut->sample_count, cut->sample_first,
                                                       e->sample_dof, cut->sample_grad, cut->sample_volume,
                                                       cut->sample_stiffness, cut->sample_f0, cut->sample_s0);
+    if (cut->sample_poisson) pli_elastic_set_sample_poisson(e->kernel, cut->sample_poisson);
     if (cut->sample_bulk) pli_elastic_set_sample_bulk(e->kernel, cut->sample_bulk);
     return status == PLI_OK ? samples : status;
 }

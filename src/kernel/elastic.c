@@ -87,6 +87,7 @@ PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, Pl
         ok = ok && (e->sample_alike = PLI_NEW(host, sample_packs, uint8_t));
         ok = ok && (e->sample_lanes = PLI_NEW(host, 3 * entries, double));
     }
+    if (def->sample_poisson) ok = ok && (e->sample_lame = PLI_NEW(host, sample_packs, PliLamePack));
     if (!def->explicit_only) {
         size_t width = e->sample_width;
         ok = ok && (e->tangent = PLI_NEW(host, tet_packs, PliTangentPack));
@@ -130,6 +131,7 @@ void pli_elastic_destroy(PliElastic *e)
     PLI_FREE(&host, e->sample_stress, 9 * samples);
     PLI_FREE(&host, e->sample_alike, sample_packs);
     PLI_FREE(&host, e->sample_lanes, 3 * entries);
+    PLI_FREE(&host, e->sample_lame, sample_packs);
     PLI_FREE(&host, e->tangent, tet_packs);
     PLI_FREE(&host, e->linear_x, 3 * (size_t)e->def.point_capacity);
     PLI_FREE(&host, e->sample_tangent, sample_packs);
@@ -140,11 +142,26 @@ void pli_elastic_destroy(PliElastic *e)
 
 static void make_tangents(const PliElastic *e);
 
+static void find_sample_lame(PliElastic *e)
+{
+    for (PliIndex n = 0; n < e->sample_packs && e->sample_poisson; ++n)
+        for (PliIndex lane = 0; lane < PACK; ++lane) {
+            PliLamePack *p = &e->sample_lame[n];
+            PliMaterial own = e->def.material;
+            own.poisson = p->poisson[lane];
+            const PliLame lame = pli_lame(&own);
+            p->mu[lane] = lame.mu, p->lambda[lane] = lame.lambda, p->alpha[lane] = lame.alpha;
+            p->rest_energy[lane] = lame.rest_energy;
+            p->viscous_mu[lane] = lame.viscous_mu, p->viscous_lambda[lane] = lame.viscous_lambda;
+        }
+}
+
 void pli_elastic_set_material(PliElastic *e, const PliMaterial *m)
 {
     make_tangents(e); // they belong to the old one
     e->def.material = *m;
     e->lame = pli_lame(m);
+    find_sample_lame(e);
 }
 
 void pli_elastic_set_project(PliElastic *e, bool project) { e->project = project; }
@@ -237,7 +254,7 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
     for (PliIndex n = base; count && n < first[count]; ++n)
         if (point[n] >= point_count) return PLI_BAD_ARGUMENT;
 
-    e->sample_bulk = false;
+    e->sample_bulk = e->sample_poisson = false;
     e->sample_count = count;
     e->sample_packs = packs_of(count);
     e->sample_points = point_count;
@@ -271,6 +288,15 @@ void pli_elastic_set_sample_s0(PliElastic *e, const double *s0)
     e->linearized = false;
     for (PliIndex s = 0; s < e->sample_count; ++s)
         for (int k = 0; k < 6; ++k) e->sample[s / PACK].s0[k][s % PACK] = s0[6 * (size_t)s + (size_t)k];
+}
+
+void pli_elastic_set_sample_poisson(PliElastic *e, const double *poisson)
+{
+    e->sample_poisson = poisson && e->sample_lame;
+    e->linearized = false;
+    for (PliIndex s = 0; s < PACK * e->sample_packs && e->sample_poisson; ++s)
+        e->sample_lame[s / PACK].poisson[s % PACK] = s < e->sample_count ? poisson[s] : e->def.material.poisson;
+    find_sample_lame(e);
 }
 
 void pli_elastic_set_sample_bulk(PliElastic *e, const double *bulk)

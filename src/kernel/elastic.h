@@ -25,7 +25,8 @@ typedef struct PliElasticDef {
     PliIndex sample_width;        ///< most basis functions in one sample; 0: 256
     bool
         sample_cells; ///< samples mostly come eight by eight with the same points: their gradients are kept lane by lane, too
-    bool explicit_only; ///< keeps no memory for tangents: linearize and what needs it must not be called
+    bool sample_poisson; ///< samples may have Poisson's ratios of their own
+    bool explicit_only;  ///< keeps no memory for tangents: linearize and what needs it must not be called
 } PliElasticDef;
 PliElastic *pli_elastic_create(const PliHost *host, const PliElasticDef *def, PliError *err);
 void pli_elastic_destroy(PliElastic *e);
@@ -49,6 +50,8 @@ PliStatus pli_elastic_set_samples(PliElastic *e, PliIndex point_count, PliIndex 
                                   const PliIndex *point, const double *grad, const double *volume,
                                   const double *stiffness, const double *f0, const double *s0);
 
+/// Poisson's ratio of each sample of the list given last; NULL: the material's. Needs PliElasticDef.sample_poisson.
+void pli_elastic_set_sample_poisson(PliElastic *e, const double *poisson);
 /// Replaces the stress offsets of all samples, the rest stays.
 void pli_elastic_set_sample_s0(PliElastic *e, const double *s0);
 /// Adds the energy bulk[s] lambda V tr(E)^2 / 2 to sample s of the list given last (lambda: the material's first Lame constant;

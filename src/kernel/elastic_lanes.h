@@ -109,7 +109,7 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
     enum { MOST = PACK / PLI_LANES };
     const int groups = law == PLI_COROT ? MOST : 1;
     const PliIndex stride = (PliIndex)groups * PLI_LANES;
-    const PliLame lame = e->lame;
+    const Lame lame = lame_of(&e->lame);
     if (first >= last) return;
     for (PliIndex at = first - first % stride; at < last; at += stride) {
         const PliTetPack *p = &e->pack[at / PACK];
@@ -224,7 +224,8 @@ W_INLINE void linearize_groups(const PliElastic *e, PliIndex at, int groups, con
         lanes_gradient(p, lane, x, g, F[n]);
         k[n] = 0.0 - w_load(&p->weight[lane]);
     }
-    law_tangents(e->def.material.law, &e->lame, (const W(*)[9])F, k, e->linear_project, t, groups);
+    const Lame lame = lame_of(&e->lame);
+    law_tangents(e->def.material.law, &lame, (const W(*)[9])F, k, e->linear_project, t, groups);
     for (int n = 0; n < groups; ++n) {
         const PliIndex here = at + (PliIndex)n * PLI_LANES;
         const int lane = (int)(here % PACK);
@@ -317,13 +318,14 @@ W_INLINE double add_lanes(double sum, W value)
 static double lanes_tet_energy(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x)
 {
     double sum = 0.0;
+    const Lame lame = lame_of(&e->lame);
     for (PliIndex n = first_pack; n < last_pack; ++n)
         for (int lane = 0; lane < PACK; lane += PLI_LANES) {
             const PliTetPack *p = &e->pack[n];
             W g[9], F[9];
             lanes_load_grad(p, lane, g);
             lanes_gradient(p, lane, x, g, F);
-            sum = add_lanes(sum, w_load(&p->weight[lane]) * law_energy(e->def.material.law, &e->lame, F));
+            sum = add_lanes(sum, w_load(&p->weight[lane]) * law_energy(e->def.material.law, &lame, F));
         }
     return sum;
 }
@@ -441,6 +443,14 @@ static void lanes_sample_scatter(const PliElastic *e, PliIndex pack, double *f)
     }
 }
 
+W_INLINE Lame lame_at(const PliElastic *e, PliIndex pack, int lane)
+{
+    if (!e->sample_poisson) return lame_of(&e->lame);
+    const PliLamePack *p = &e->sample_lame[pack];
+    return (Lame){ w_load(&p->mu[lane]),          w_load(&p->lambda[lane]),     w_load(&p->alpha[lane]),
+                   w_load(&p->rest_energy[lane]), w_load(&p->viscous_mu[lane]), w_load(&p->viscous_lambda[lane]) };
+}
+
 static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                                const double *v)
 {
@@ -452,13 +462,14 @@ static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliInde
         if (damped) sample_gradients(e, n, v, rate);
         for (int lane = 0; lane < PACK; lane += PLI_LANES) {
             W F[9], P[9], S[6], k = 0.0 - w_load(&p->weight[lane]), volume = 0.0 - w_load(&p->volume[lane]);
+            const Lame lame = lame_at(e, n, lane);
             load_sample(p, lane, all, F);
             for (int i = 0; i < 6; ++i) S[i] = volume * w_load(&p->s0[i][lane]);
             W Fd[9];
             if (damped) {
                 W more[6];
                 for (int i = 0; i < 9; ++i) Fd[i] = w_load(&rate[i][lane]);
-                viscous_stress(&e->lame, F, Fd, k, more);
+                viscous_stress(&lame, F, Fd, k, more);
                 for (int i = 0; i < 6; ++i) S[i] = S[i] + more[i];
             }
             if (e->sample_bulk) {
@@ -472,7 +483,7 @@ static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliInde
                 polar_invariants(F, &turn);
                 polar_trace(&turn, 1);
             }
-            law_stress(e->def.material.law, &e->lame, F, &turn, k, S, P);
+            law_stress(e->def.material.law, &lame, F, &turn, k, S, P);
             store_stress(e, n * PACK + (PliIndex)lane, P);
         }
     }
@@ -489,7 +500,8 @@ static void lanes_sample_linearize(const PliElastic *e, PliIndex first_pack, Pli
             Tangent t;
             load_sample(p, lane, all, F[0]);
             for (int i = 0; i < 9 && e->sample_bulk; ++i) w_store(&p->f[i][lane], F[0][i]);
-            law_tangents(e->def.material.law, &e->lame, (const W(*)[9])F, &k, e->project, &t, 1);
+            const Lame lame = lame_at(e, n, lane);
+            law_tangents(e->def.material.law, &lame, (const W(*)[9])F, &k, e->project, &t, 1);
             store_tangent(&e->sample_tangent[n], lane, &t);
         }
     }
@@ -551,7 +563,8 @@ static double lanes_sample_energy(const PliElastic *e, PliIndex first_pack, PliI
             W F[9], S[6];
             load_sample(p, lane, all, F);
             for (int i = 0; i < 6; ++i) S[i] = w_load(&p->s0[i][lane]);
-            W own = w_load(&p->weight[lane]) * law_energy(e->def.material.law, &e->lame, F);
+            const Lame lame = lame_at(e, n, lane);
+            W own = w_load(&p->weight[lane]) * law_energy(e->def.material.law, &lame, F);
             if (e->sample_bulk) {
                 W trace = trace_strain(F);
                 own = own + (0.5 * e->lame.bulk) * w_load(&p->bulk[lane]) * (trace * trace);
@@ -621,6 +634,7 @@ static void lanes_sample_pairs(const double (*C)[81], const double *grad, PliInd
 
 W_INLINE void stress_loop(PliLaw law, const PliLame *m, const double F_all[9][PACK], double P_all[9][PACK])
 {
+    const Lame lame = lame_of(m);
     enum { MOST = PACK / PLI_LANES };
     Polar turn[MOST];
     for (int n = 0; n < MOST && law == PLI_COROT; ++n) {
@@ -632,7 +646,7 @@ W_INLINE void stress_loop(PliLaw law, const PliLame *m, const double F_all[9][PA
     for (int n = 0; n < MOST; ++n) {
         W F[9], P[9];
         for (int k = 0; k < 9; ++k) F[k] = w_load(&F_all[k][n * PLI_LANES]);
-        law_stress(law, m, F, &turn[n], w_set(1.0), NULL, P);
+        law_stress(law, &lame, F, &turn[n], w_set(1.0), NULL, P);
         for (int k = 0; k < 9; ++k) w_store(&P_all[k][n * PLI_LANES], P[k]);
     }
 }

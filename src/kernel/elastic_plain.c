@@ -10,10 +10,12 @@ void pli_law_stress(PliLaw law, const PliLame *m, const double F[9], double P[9]
     Polar turn;
     polar_invariants(F, &turn);
     polar_trace(&turn, 1);
-    law_stress(law, m, F, &turn, 1.0, NULL, P);
+    const Lame lame = lame_of(m);
+    law_stress(law, &lame, F, &turn, 1.0, NULL, P);
 }
 
 double pli_elastic_density(const PliElastic *e, const double F[9])
 {
-    return law_energy(e->def.material.law, &e->lame, F);
+    const Lame lame = lame_of(&e->lame);
+    return law_energy(e->def.material.law, &lame, F);
 }

@@ -49,6 +49,12 @@ typedef struct PliLame {
     double bulk;                       ///< the true lambda
 } PliLame;
 
+/// Those of a pack of samples, where Poisson's ratio is not the same everywhere.
+typedef struct PliLamePack {
+    double mu[PACK], lambda[PACK], alpha[PACK], rest_energy[PACK], viscous_mu[PACK], viscous_lambda[PACK];
+    double poisson[PACK];
+} PliLamePack;
+
 typedef struct PliElasticKernel PliElasticKernel;
 enum { PLI_PAIR_SAMPLES = 4 };
 
@@ -83,10 +89,12 @@ struct PliElastic {
     PliTangentPack *sample_tangent;
     PliIndex *sample_first, *sample_point; ///< entries
     double *sample_grad;
-    uint8_t *sample_alike; ///< per pack: its eight samples list the same points; NULL: never
-    double *sample_lanes;  ///< gradients of such packs, [points, 3, PACK], from 3 times their first entry on
-    double *sample_stress; ///< [sample_capacity, 9], -V P of the last evaluation
-    bool sample_bulk;      ///< some sample has an extra volumetric energy
+    uint8_t *sample_alike;    ///< per pack: its eight samples list the same points; NULL: never
+    double *sample_lanes;     ///< gradients of such packs, [points, 3, PACK], from 3 times their first entry on
+    double *sample_stress;    ///< [sample_capacity, 9], -V P of the last evaluation
+    bool sample_bulk;         ///< some sample has an extra volumetric energy
+    PliLamePack *sample_lame; ///< per pack of samples; NULL: there is no room for ratios of their own
+    bool sample_poisson;      ///< samples have them
     PliIndex *entry_first, *entry_list, *entry_sample; ///< entries of each point, only with more than one worker
     bool entries_listed;
 

@@ -145,9 +145,20 @@ W_INLINE void polar(const W F[9], W R[9], W *trace)
     polar_rotation(F, &p, R, trace);
 }
 
+/// PliLame, one for each lane.
+typedef struct Lame {
+    W mu, lambda, alpha, rest_energy, viscous_mu, viscous_lambda;
+} Lame;
+
+W_INLINE Lame lame_of(const PliLame *m)
+{
+    return (Lame){ w_set(m->mu),          w_set(m->lambda),     w_set(m->alpha),
+                   w_set(m->rest_energy), w_set(m->viscous_mu), w_set(m->viscous_lambda) };
+}
+
 /// First Piola-Kirchhoff stress times k. `extra` (NULL: none) is a second Piola-Kirchhoff stress, already times k.
 /// `turn`: of corotational elements, with the trace known; not looked at by other laws.
-W_INLINE void law_stress(PliLaw law, const PliLame *m, const W F[9], const Polar *turn, W k, const W extra[6], W P[9])
+W_INLINE void law_stress(PliLaw law, const Lame *m, const W F[9], const Polar *turn, W k, const W extra[6], W P[9])
 {
     if (law == PLI_STVK) {
         // S = lambda/2 tr(C - I) I + mu (C - I)
@@ -185,7 +196,7 @@ W_INLINE void law_stress(PliLaw law, const PliLame *m, const W F[9], const Polar
 }
 
 /// Viscous second Piola-Kirchhoff stress times k: lambda_v tr(E') I + 2 mu_v E', E' = sym(F'^T F). Zero for rigid motion.
-W_INLINE void viscous_stress(const PliLame *m, const W F[9], const W Fd[9], W k, W S[6])
+W_INLINE void viscous_stress(const Lame *m, const W F[9], const W Fd[9], W k, W S[6])
 {
     W mu = m->viscous_mu * k;
     for (int i = 0; i < 3; ++i) S[i] = Fd[i] * F[i] + Fd[3 + i] * F[3 + i] + Fd[6 + i] * F[6 + i];
@@ -200,7 +211,7 @@ W_INLINE void viscous_stress(const PliLame *m, const W F[9], const W Fd[9], W k,
 }
 
 /// Energy density, J/m3; zero at rest.
-W_INLINE W law_energy(PliLaw law, const PliLame *m, const W F[9])
+W_INLINE W law_energy(PliLaw law, const Lame *m, const W F[9])
 {
     if (law == PLI_STVK) {
         W C[6];
@@ -360,14 +371,14 @@ W_INLINE void tangent_directions(const W (*F)[9], int groups, W (*s)[3], W *trac
 }
 
 /// What is between the directions, from signed singular values.
-W_INLINE void tangent_values(PliLaw law, const PliLame *m, const W s[3], W trace, W k, bool project, Tangent *out)
+W_INLINE void tangent_values(PliLaw law, const Lame *m, const W s[3], W trace, W k, bool project, Tangent *out)
 {
     const int pair[3][2] = { { 1, 2 }, { 0, 2 }, { 0, 1 } };
     const W zero = w_set(0.0);
     // second derivatives of the energy in s (A), and the eigenvalues of the symmetric (flip) and skew (twist) pairs:
     // (w_i - w_j)/(s_i - s_j) and (w_i + w_j)/(s_i + s_j), written without the division where the law allows it
     W A[6], flip[3], twist[3];
-    double mu = m->mu, lambda = m->lambda;
+    const W mu = m->mu, lambda = m->lambda;
     if (law == PLI_STVK) {
         W e = 0.5 * ((s[0] * s[0] - 1.0) + (s[1] * s[1] - 1.0) + (s[2] * s[2] - 1.0));
         for (int i = 0; i < 3; ++i) A[i] = lambda * e + mu * (s[i] * s[i] - 1.0) + (lambda + 2.0 * mu) * (s[i] * s[i]);
@@ -378,10 +389,10 @@ W_INLINE void tangent_values(PliLaw law, const PliLame *m, const W s[3], W trace
             twist[n] = lambda * e + mu * (a * a - a * b + b * b - 1.0);
         }
     } else if (law == PLI_COROT) {
-        for (int i = 0; i < 3; ++i) A[i] = w_set(2.0 * mu + lambda);
+        for (int i = 0; i < 3; ++i) A[i] = 2.0 * mu + lambda;
         for (int n = 0; n < 3; ++n) {
-            A[3 + n] = w_set(lambda);
-            flip[n] = w_set(2.0 * mu);
+            A[3 + n] = lambda;
+            flip[n] = 2.0 * mu;
             // infinitely stiff where the rotation is undefined: bounded there
             W sum = w_max(s[pair[n][0]] + s[pair[n][1]], w_set(1e-3));
             twist[n] = 2.0 * mu + (2.0 * lambda * (trace - 3.0) - 4.0 * mu) / sum;
@@ -409,7 +420,7 @@ W_INLINE void tangent_values(PliLaw law, const PliLame *m, const W s[3], W trace
     }
 }
 
-W_INLINE void law_tangents(PliLaw law, const PliLame *m, const W (*F)[9], const W *k, bool project, Tangent *out,
+W_INLINE void law_tangents(PliLaw law, const Lame *m, const W (*F)[9], const W *k, bool project, Tangent *out,
                            int groups)
 {
     W s[TANGENTS][3], trace[TANGENTS];

@@ -61,6 +61,8 @@ typedef struct PliCut {
     const double *sample_f0;        ///< [count, 9], added to F: what passive coefficients contribute; NULL: nothing
     const double
         *sample_s0; ///< Pa, [count, 6] xx yy zz yz xz xy, added to the second Piola-Kirchhoff stress; NULL: none
+    const double *
+        sample_poisson; ///< Poisson's ratio, in place of the material's; NULL: that. Needs PliSchemeStatic.sample_poisson
     const double *sample_bulk; ///< adds the energy bulk lambda V tr(E)^2 / 2, any sign; NULL: none
 } PliCut;
 
@@ -251,7 +253,8 @@ typedef struct PliSchemeStatic {
     PliIndex tet_count;
     PliIndex element_capacity, sample_capacity;
     size_t sample_entry_capacity;
-    bool sample_cells; ///< samples mostly come eight by eight with the same points
+    bool sample_cells;   ///< samples mostly come eight by eight with the same points
+    bool sample_poisson; ///< cuts may have it
     // or the scheme's own, of which `force_self` stays the scheme's
     const PliForceOps *force;
     void *force_self;

@@ -146,6 +146,7 @@ const Row rows[] = {
     { "wavelet", "denseRegions", "0.05 0.08 0.05 0.03 4", ACTS, "" },
     { "wavelet", "denseRegions", "0.05 0.08 0.05 0.03 0", REFUSED, "factor of 0" },
     { "wavelet", "poissonRegions", "0.05 0.08 0.05 0.03 0.1", ACTS, "" },
+    { "wavelet", "poissonRegions", "0.05 0.08 0.05 0.03 0.1", ACTS, "elasticity='nonlinear'" },
     { "wavelet", "poissonRegions", "0.05 0.08 0.05 0.03 0.5", REFUSED, "ratio of 0.5" },
     { "wavelet", "quadrature", "paper", ACTS, "" },
     { "wavelet", "stiffRegions", "0.05 0.08 0.05 0.03", REFUSED, "five" },

@@ -346,6 +346,44 @@ TEST_P(Law, OffsetsOfSamplesBelongToTheEnergy)
     }
 }
 
+// Samples of several ratios are the sum of bodies of one ratio each, in which the others weigh nothing.
+TEST_P(Law, SamplesHaveRatiosOfTheirOwn)
+{
+    const double ratios[] = { 0.1, 0.25, 0.45 };
+    Box box(2);
+    PliMaterial m = material(law(), 0.01);
+    Vec poisson(box.count), x = box.deformed(0.1), v = random_vec(x.size(), 101), d = random_vec(x.size(), 102);
+    for (PliIndex i = 0; i < box.count; ++i) poisson[i] = ratios[(5 * i) % 7 % 3];
+    for (const double factor : { 1.0, 2.0 }) { // Young's modulus may change
+        Vec f(x.size(), 0.0), df(x.size(), 0.0);
+        double energy = 0;
+        for (const double ratio : ratios) {
+            Box some = box;
+            for (PliIndex i = 0; i < box.count; ++i)
+                if (poisson[i] != ratio) some.stiffness[i] = 0;
+            PliMaterial one = m;
+            one.poisson = ratio, one.young *= factor;
+            Elastic part = make_samples(some, one);
+            Vec g = force(part.get(), x, v.data());
+            energy += pli_elastic_energy(part.get(), x.data());
+            pli_elastic_linearize(part.get(), x.data());
+            Vec dg = dforce(part.get(), d);
+            for (size_t k = 0; k < f.size(); ++k) f[k] += g[k], df[k] += dg[k];
+        }
+        for (const PliSimd simd : { PLI_SIMD_NONE, PLI_SIMD_AVX2, PLI_SIMD_AVX512 }) {
+            Elastic e = make_samples(box, m, nullptr, nullptr, simd);
+            pli_elastic_set_sample_poisson(e.get(), poisson.data());
+            PliMaterial now = m;
+            now.young *= factor;
+            pli_elastic_set_material(e.get(), &now);
+            EXPECT_LT(distance(force(e.get(), x, v.data()), f), 1e-12 * norm(f));
+            EXPECT_NEAR(pli_elastic_energy(e.get(), x.data()) / energy, 1, 1e-12);
+            pli_elastic_linearize(e.get(), x.data());
+            EXPECT_LT(distance(dforce(e.get(), d), df), 1e-10 * norm(df));
+        }
+    }
+}
+
 TEST_P(Law, ExtraBulkBelongsToTheEnergyAndToTheMatrices)
 {
     Box box(2);

@@ -100,6 +100,7 @@ inline Elastic make_elastic(const Box &box, const PliMaterial &m, PliSimd simd =
 {
     PliHost own = pli_host_default();
     PliElasticDef def = {};
+    def.sample_poisson = true;
     def.material = m, def.simd = simd, def.point_capacity = box.points, def.tet_capacity = box.count;
     def.sample_capacity = box.count, def.sample_entry_capacity = 4 * size_t(box.count);
     PliError err = {};

@@ -171,9 +171,10 @@ PliStatus pli_wavelet_cut_create(PliWavelet *s)
     s->sample_grad = PLI_NEW(host, 3 * s->sample_entry_capacity + 1, double);
     s->sample_volume = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
     s->sample_stiffness = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
+    s->sample_poisson = PLI_NEW(host, (size_t)s->sample_capacity + 1, double);
     bool good = s->state && reserve_first(s) && s->active && s->position && s->w_first && s->touched && s->slave &&
                 s->slave_first && s->slave_column && s->slave_weight && s->sample_first && s->sample_dof &&
-                s->sample_grad && s->sample_volume && s->sample_stiffness;
+                s->sample_grad && s->sample_volume && s->sample_stiffness && s->sample_poisson;
     for (int k = 0; k < s->level_count; ++k)
         good = (s->split[k] = PLI_NEW(host, s->level[k].lattice->cell_count, uint8_t)) && good;
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
@@ -207,6 +208,7 @@ void pli_wavelet_cut_destroy(PliWavelet *s)
     PLI_FREE(host, s->sample_grad, 3 * s->sample_entry_capacity + 1);
     PLI_FREE(host, s->sample_volume, (size_t)s->sample_capacity + 1);
     PLI_FREE(host, s->sample_stiffness, (size_t)s->sample_capacity + 1);
+    PLI_FREE(host, s->sample_poisson, (size_t)s->sample_capacity + 1);
     for (int k = 0; k < s->level_count; ++k)
         if (s->level[k].lattice) PLI_FREE(host, s->split[k], s->level[k].lattice->cell_count);
 }
@@ -273,9 +275,11 @@ static void add_samples(PliWavelet *s, int level, PliIndex cell)
     PliIndex at = s->sample_first[s->sample_count];
     double *grad = s->sample_grad + 3 * (size_t)at, *volume = s->sample_volume + s->sample_count;
     const PliIndex count = fill_up(pli_wavelet_samples(s, level, cell, grad, volume), n, grad, volume);
+    double stiffness, poisson;
+    pli_wavelet_material_of(s, level, cell, &stiffness, &poisson);
     for (PliIndex q = 0; q < count; ++q) {
         for (PliIndex k = 0; k < n; ++k) s->sample_dof[at++] = l->dof_first + vertex[k];
-        s->sample_stiffness[s->sample_count] = l->stiff ? l->stiff[cell] : 1.0;
+        s->sample_stiffness[s->sample_count] = stiffness, s->sample_poisson[s->sample_count] = poisson;
         s->sample_first[++s->sample_count] = at;
     }
     for (PliIndex k = 0; k < n && count; ++k) s->touched[l->dof_first + vertex[k]] = 1;
@@ -436,7 +440,8 @@ void pli_wavelet_cut(void *self, PliCut *cut)
     cut->sample_count = s->sample_count;
     cut->sample_first = s->sample_first, cut->sample_dof = s->sample_dof;
     cut->sample_grad = s->sample_grad, cut->sample_volume = s->sample_volume;
-    cut->sample_stiffness = s->level[0].stiff ? s->sample_stiffness : NULL;
+    cut->sample_stiffness = s->level[0].stiff || s->level[0].moduli ? s->sample_stiffness : NULL;
+    cut->sample_poisson = s->level[0].moduli ? s->sample_poisson : NULL;
 }
 
 // ---- what follows ------------------------------------------------------------------------------------------------------------------------

@@ -121,6 +121,71 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
     }
 }
 
+/// Slopes of x and of the rest shape at a point of a regular cell, along the axes of the cell: axis by axis. point: [vertices, 6]
+static void slopes_at(const double b[3][4], const double d[3][4], const int n[3], double (*point)[6], double out[18])
+{
+    memset(out, 0, 18 * sizeof *out);
+    for (int k = 0; k < n[2]; ++k) {
+        double slope[6] = { 0.0 }, across[6] = { 0.0 }, value[6] = { 0.0 };
+        for (int j = 0; j < n[1]; ++j, point += n[0])
+            for (int c = 0; c < 6; ++c) {
+                double along = 0.0, plain = 0.0;
+                for (int i = 0; i < n[0]; ++i) along += d[0][i] * point[i][c], plain += b[0][i] * point[i][c];
+                slope[c] += b[1][j] * along, across[c] += d[1][j] * plain, value[c] += b[1][j] * plain;
+            }
+        for (int c = 0; c < 6; ++c)
+            out[3 * c] += b[2][k] * slope[c], out[3 * c + 1] += b[2][k] * across[c],
+                out[3 * c + 2] += d[2][k] * value[c];
+    }
+}
+
+/// force[vertex] += Q times the slopes of its function
+static void spread_stress(const double b[3][4], const double d[3][4], const int n[3], const double Q[9],
+                          double (*force)[3])
+{
+    for (int k = 0; k < n[2]; ++k)
+        for (int j = 0; j < n[1]; ++j, force += n[0])
+            for (int a = 0; a < 3; ++a) {
+                const double along = Q[3 * a] * b[1][j] * b[2][k],
+                             plain = Q[3 * a + 1] * d[1][j] * b[2][k] + Q[3 * a + 2] * b[1][j] * d[2][k];
+                for (int i = 0; i < n[0]; ++i) force[i][a] += d[0][i] * along + b[0][i] * plain;
+            }
+}
+
+/// The functions of a regular cell are products, so no gradient is made for each of them.
+static void add_regular_stress(const PliWaveletLevel *l, PliIndex cell, PliLaw law, const PliLame *lame,
+                               double stiffness, const double *x, double *f)
+{
+    const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
+                   n = l->shapes->first[cell + 1] - l->shapes->first[cell];
+    const bool cut = l->share && l->share[cell] == PLI_CELL_CUT;
+    double point[64][6], force[64][3] = { { 0.0 } };
+    if (l->share && l->share[cell] == PLI_CELL_EMPTY) return;
+    for (PliIndex k = 0; k < n; ++k) {
+        v3_copy(point[k], x + 3 * (size_t)vertex[k]);
+        v3_copy(point[k] + 3, l->lattice->x + 3 * (size_t)vertex[k]);
+    }
+    for (int q = 0; q < 8; ++q) {
+        const double *octant = cut ? l->octant + 32 * (size_t)cell + 4 * q : NULL;
+        double b[3][4], d[3][4], slope[18], inverse[9], F[9], P[9], Q[9], gauss[3];
+        int count[3];
+        if (cut && !(octant[0] > 0.0)) continue;
+        for (int a = 0; a < 3; ++a) gauss[a] = 0.5 + (q >> a & 1 ? 1.0 : -1.0) * 0.28867513459481288225;
+        for (int a = 0; a < 3; ++a)
+            count[a] = pli_shapes_along(l->shapes->kind[cell], a, cut ? octant[1 + a] : gauss[a], b[a], d[a]);
+        slopes_at((const double(*)[4])b, (const double(*)[4])d, count, point, slope);
+        const double det = m3_inverse(inverse, slope + 9);
+        if (!(det > 0.0)) return;
+        m3_mul(F, slope, inverse);
+        pli_law_stress(law, lame, F, P);
+        const double weight = stiffness * (cut ? octant[0] : 0.125 * det);
+        for (int a = 0; a < 3; ++a)
+            for (int c = 0; c < 3; ++c) Q[3 * a + c] = weight * v3_dot(P + 3 * a, inverse + 3 * c);
+        spread_stress((const double(*)[4])b, (const double(*)[4])d, count, Q, force);
+    }
+    for (PliIndex k = 0; k < n; ++k) v3_sub(f + 3 * (size_t)vertex[k], f + 3 * (size_t)vertex[k], force[k]);
+}
+
 static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x, double *f)
 {
     const PliWaveletLevel *l = &s->level[level];
@@ -130,18 +195,24 @@ static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x,
     }
     const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
                    n = l->shapes->first[cell + 1] - l->shapes->first[cell];
-    double volume[PLI_WAVELET_SAMPLES];
-    const PliIndex count = pli_wavelet_samples(s, level, cell, s->judge_grad, volume);
     const double *at = x + 3 * (size_t)l->dof_first;
-    double *to = f + 3 * (size_t)l->dof_first;
+    double *to = f + 3 * (size_t)l->dof_first, stiffness, volume[PLI_WAVELET_SAMPLES];
+    PliMaterial material = s->def.base.material;
+    pli_wavelet_material_of(s, level, cell, &stiffness, &material.poisson);
+    const PliLame lame = l->moduli ? pli_lame(&material) : s->lame;
+    if (pli_shapes_regular(l->shapes, cell)) {
+        add_regular_stress(l, cell, material.law, &lame, stiffness, at, to);
+        return;
+    }
+    const PliIndex count = pli_wavelet_samples(s, level, cell, s->judge_grad, volume);
     for (PliIndex q = 0; q < count; ++q) {
         const double *g = s->judge_grad + 3 * (size_t)n * q;
-        const double weight = volume[q] * (l->stiff ? l->stiff[cell] : 1.0);
+        const double weight = volume[q] * stiffness;
         double F[9] = { 0.0 }, P[9];
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
                 for (size_t b = 0; b < 3; ++b) F[3 * a + b] += at[3 * (size_t)vertex[k] + a] * g[3 * (size_t)k + b];
-        pli_law_stress(s->def.base.material.law, &s->lame, F, P);
+        pli_law_stress(material.law, &lame, F, P);
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
                 to[3 * (size_t)vertex[k] + a] -=

@@ -138,6 +138,24 @@ static void find_means(const PliWavelet *s, PliIndex cell, double mean[MEANS])
     for (int m = 0; m < MEANS; ++m) mean[m] /= count;
 }
 
+static double mean_of(const double *value, PliIndex count, size_t stride)
+{
+    double sum = 0.0;
+    for (size_t d = 0; d < count; ++d) sum += value[stride * d];
+    return sum / count;
+}
+
+void pli_wavelet_material_of(const PliWavelet *s, int level, PliIndex cell, double *stiffness, double *poisson)
+{
+    const PliWaveletLevel *l = &s->level[level];
+    *stiffness = l->stiff ? l->stiff[cell] : 1.0;
+    *poisson = s->def.base.material.poisson;
+    if (!l->moduli) return;
+    const double lambda = l->moduli[2 * (size_t)cell], mu = l->moduli[2 * (size_t)cell + 1];
+    *poisson = 0.5 * lambda / (lambda + mu);
+    *stiffness = 2.0 * mu * (1.0 + *poisson);
+}
+
 /// What the material is in every cell: finest ones by their points, others by their children.
 static PliStatus find_material(PliWavelet *s)
 {
@@ -151,17 +169,20 @@ static PliStatus find_material(PliWavelet *s)
         const bool finest = k == s->level_count - 1;
         if (stiff && !(l->stiff = PLI_NEW(&s->host, cells, double))) return PLI_OUT_OF_MEMORY;
         if (finest && dense && !(l->dense = PLI_NEW(&s->host, cells, double))) return PLI_OUT_OF_MEMORY;
-        if (finest && moduli && !(l->moduli = PLI_NEW(&s->host, 2 * cells, double))) return PLI_OUT_OF_MEMORY;
+        if (moduli && !(l->moduli = PLI_NEW(&s->host, 2 * cells, double))) return PLI_OUT_OF_MEMORY;
         for (PliIndex c = 0; c < cells; ++c) {
-            double mean[MEANS], sum = 0.0;
+            double mean[MEANS];
             if (finest) {
                 find_means(s, c, mean);
                 if (stiff) l->stiff[c] = mean[STIFF];
                 if (dense) l->dense[c] = mean[DENSE];
                 if (moduli) l->moduli[2 * (size_t)c] = mean[LAMBDA], l->moduli[2 * (size_t)c + 1] = mean[MU];
-            } else if (stiff) {
-                for (PliIndex d = l->child_first[c]; d < l->child_first[c + 1]; ++d) sum += s->level[k + 1].stiff[d];
-                l->stiff[c] = sum / (l->child_first[c + 1] - l->child_first[c]);
+            } else {
+                const PliWaveletLevel *finer = &s->level[k + 1];
+                const PliIndex first = l->child_first[c], count = l->child_first[c + 1] - first;
+                if (stiff) l->stiff[c] = mean_of(finer->stiff + first, count, 1);
+                for (size_t m = 0; m < 2 && moduli; ++m)
+                    l->moduli[2 * (size_t)c + m] = mean_of(finer->moduli + 2 * (size_t)first + m, count, 2);
             }
         }
     }

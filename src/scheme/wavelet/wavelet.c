@@ -153,9 +153,6 @@ static PliStatus check(const PliWaveletDef *d, PliError *err)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
             "wavelet: a tangent at rest acts with elasticity nonlinear only; the linear ones have no other");
-    if (d->law == PLI_WAVELET_NONLINEAR && d->base.poisson_region_count)
-        return pli_refuse(err, PLI_UNSUPPORTED,
-                          "wavelet: poisson regions act with linear elasticity only; a material law has one ratio");
     if (d->smooth && d->basis != PLI_WAVELET_TRILINEAR)
         return pli_refuse(err, PLI_UNSUPPORTED,
                           "wavelet: smooth acts with basis trilinear only; the others are smooth");
@@ -218,6 +215,7 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
         .level_count = s->level_count,
         .dense = true,
         .sample_cells = true,
+        .sample_poisson = def->base.poisson_region_count > 0,
         .force = def->law == PLI_WAVELET_NONLINEAR ? NULL : &pli_rest_force_ops,
         .force_self = &s->stiffness,
         .tangent = rest ? &pli_rest_force_ops : NULL,

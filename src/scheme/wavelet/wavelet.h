@@ -25,10 +25,10 @@ typedef struct PliWaveletLevel {
     PliIndex *child_first;             ///< per cell + 1: its cells in the next level
     PliIndex *support_first, *support; ///< per vertex: cells of this level its function lives in
     double singular;
-    double *stiff; ///< per cell: mean factor of Young's modulus; NULL: 1 everywhere
+    double *stiff;  ///< per cell: mean factor of Young's modulus; NULL: 1 everywhere
+    double *moduli; ///< [cells, 2]: mean of both of Lame's, over Young's modulus; NULL: the same everywhere
     // finest level; NULL: the same everywhere
-    double *dense;  ///< per cell: mean factor of density
-    double *moduli; ///< [cells, 2]: mean of both of Lame's, over Young's modulus
+    double *dense; ///< per cell: mean factor of density
     // of bodies inside a surface; NULL otherwise
     uint8_t *share; ///< per cell: PLI_CELL_...
     double *octant; ///< [cells, 8, 4], octants by bits x, y, z: m3 inside, and their middle in the cell
@@ -125,7 +125,7 @@ typedef struct PliWavelet {
     uint8_t *touched;                   ///< per coefficient: a live sample needs it
     uint8_t *split[PLI_WAVELET_LEVELS]; ///< per cell: finer ones stand for it
     PliIndex *sample_first, *sample_dof;
-    double *sample_grad, *sample_volume, *sample_stiffness;
+    double *sample_grad, *sample_volume, *sample_stiffness, *sample_poisson;
     PliIndex sample_count, sample_capacity, slave_capacity;
     size_t sample_entry_capacity, slave_entry_capacity, row_entries, entry_capacity;
     uint64_t revision;
@@ -199,6 +199,8 @@ PliIndex pli_wavelet_locate(void *self, const double point[3], PliIndex *column,
 /// Values (may be NULL) and gradients with respect to the rest place of the cell's vertices. @return the volume element; 0 or less: inside out
 double pli_wavelet_rest_point(const PliWaveletLevel *l, PliIndex cell, PliIndex part, const double u[3], double *value,
                               double *grad);
+/// Factor of Young's modulus and Poisson's ratio of a cell.
+void pli_wavelet_material_of(const PliWavelet *s, int level, PliIndex cell, double *stiffness, double *poisson);
 /// Gauss points of a cell for forces: gradients [samples, width, 3] and volumes of the cell's vertices. @return samples, 0: inside out
 PliIndex pli_wavelet_samples(const PliWavelet *s, int level, PliIndex cell, double *grad, double *volume);
 enum { PLI_WAVELET_SAMPLES = 8 };
