@@ -209,7 +209,8 @@ static void widen_patch(PliTetLod *t)
         for (int c = 0; c < 4; ++c) {
             const PliIndex node = t->h->tets[4 * (size_t)s->dirty[i] + c];
             if (s->state[node] == PLI_ACTIVE) pli_activeset_add_patch(s, node, true);
-            for (PliIndex k = s->row_first[node]; s->valid[node] && k < s->row_first[node] + s->row_count[node]; ++k)
+            if (s->touch[node] == 0) continue; // whether it has a row depends on who has asked for it
+            for (PliIndex k = s->row_first[node]; k < s->row_first[node] + s->row_count[node]; ++k)
                 pli_activeset_add_patch(s, s->column[k], true);
         }
 }
