@@ -80,8 +80,7 @@ static const PliAttribute body_rows[] = {
           "spheres of another stiffness at rest: x y z radius factor of youngModulus, for each; the last one counts "
           "where they overlap" },
     { "denseRegions", PLI_REALS, .help = "the same with a factor of density: x y z radius factor, for each" },
-    { "poissonRegions", PLI_REALS,
-      .help = "the same with another Poisson's ratio: x y z radius ratio, for each" },
+    { "poissonRegions", PLI_REALS, .help = "the same with another Poisson's ratio: x y z radius ratio, for each" },
     { "held", PLI_POINTS,
       .help = "m, points of the body at rest that stay in place, by Lagrange multipliers; implicit steps only" },
     { "heldTo", PLI_POINTS, .help = "m, where the held points go instead, one for each" },
