@@ -49,6 +49,8 @@ bool pli_criterion_due(PliCriterion *c, const PliCriterionDef *def, double dt)
     return true;
 }
 
+void pli_criterion_hurry(PliCriterion *c) { c->waited = INFINITY; }
+
 void pli_criterion_next_round(PliCriterion *c)
 {
     c->round++;

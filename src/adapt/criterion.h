@@ -30,6 +30,8 @@ void pli_criterion_free(PliCriterion *c);
 void pli_criterion_reset(PliCriterion *c);
 /// Adds dt to the clock; true when a decision is due (the clock then starts again).
 bool pli_criterion_due(PliCriterion *c, const PliCriterionDef *def, double dt);
+/// The next step decides, whatever the interval: this one could not do all that was asked for.
+void pli_criterion_hurry(PliCriterion *c);
 void pli_criterion_begin(PliCriterion *c, const PliCriterionDef *def);
 /// An active region with its score, and the size its parts would have. Kept only if it asks, may, and was not just coarsened: a hold
 /// stops a region from going back, not from going further. The second offer of a region in one round is not heard.

@@ -149,6 +149,20 @@ const uint8_t *pli_body_skin_level(const PliBody *b)
 
 // ---- places of points ----------------------------------------------------------------------------------------------------
 
+/// The listed points (NULL: all) with their offsets, of a scheme that can follow: what they hang on is in x.
+static void sum_points(const PliSkin *skin, const PliIndex *list, PliIndex count, const double *x, double *points)
+{
+    const PliRows base = pli_transfer_rows(skin->base);
+    const PliIndex last = list ? count : skin->point_count;
+    for (PliIndex n = 0; n < last; ++n) {
+        const PliIndex i = list ? list[n] : n;
+        double *p = points + 3 * (size_t)i;
+        v3_copy(p, skin->offset + 3 * (size_t)i);
+        for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k)
+            v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
+    }
+}
+
 /// The listed points (NULL: all) with their offsets, from active values in x, whose passive entries are written. Schemes that can
 /// follow only work out what the points need.
 static void evaluate_points(const PliBody *b, const PliIndex *list, PliIndex count, double *x, double *points)
@@ -176,14 +190,7 @@ static void evaluate_points(const PliBody *b, const PliIndex *list, PliIndex cou
         for (PliIndex n = 0; n < used; ++n) skin->dense[skin->touched[n]] = 0.0;
         b->ops->follow(b->self, skin->touched, used, x);
     }
-    const PliIndex last = list ? count : skin->point_count;
-    for (PliIndex n = 0; n < last; ++n) {
-        const PliIndex i = list ? list[n] : n;
-        double *p = points + 3 * (size_t)i;
-        v3_copy(p, skin->offset + 3 * (size_t)i);
-        for (PliIndex k = base.first[i]; k < base.first[i + 1]; ++k)
-            v3_madd(p, base.weight[k], x + 3 * (size_t)base.column[k]);
-    }
+    sum_points(skin, list, count, x, points);
 }
 
 void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
@@ -232,7 +239,11 @@ void pli_body_after_events(PliBody *b, double *x)
     if (!skin || skin->kept_count == 0) return;
     evaluate_points(b, skin->kept, skin->kept_count, x, skin->position);
     b->stats.largest_hidden = pli_max(b->stats.largest_hidden, pli_skin_absorb(skin));
-    evaluate_points(b, skin->kept, skin->kept_count, x, skin->position); // what is shown now, not what should be
+    // what is shown now, not what should be
+    if (b->ops->follow)
+        sum_points(skin, skin->kept, skin->kept_count, x, skin->position);
+    else
+        evaluate_points(b, skin->kept, skin->kept_count, x, skin->position);
     b->stats.largest_jump = pli_max(b->stats.largest_jump, pli_skin_forget_kept(skin));
 }
 

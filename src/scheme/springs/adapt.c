@@ -7,15 +7,34 @@
 #include "base/vec.h"
 #include "scheme/springs/springs.h"
 
+/// Events of one decision take as many passes over all springs as this part of the substeps of a step, or one event: the others
+/// wait for the next step. An implicit step counts as so many substeps.
+static const double EVENT_SHARE = 0.5, IMPLICIT_SUBSTEPS = 30.0;
+
 typedef struct Decision {
     PliSprings *s;
     PliBody *body;
     double *x, *v, dt;
     double most_work;
     double stop_at;        ///< ms, CPU clock: no event begins later
+    double most_passes;    ///< and none after so many passes over all springs
     PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
     bool changed;
 } Decision;
+
+/// Springs evaluated in a step that a star adds at least, as far as one can say without trying it.
+static double least_growth(const Decision *d)
+{
+    enum { STAR_SPRINGS = 9 }; // three cut triangles: what is left of a star whose neighbours are in
+    return STAR_SPRINGS * pli_springs_substeps(d->s, pli_body_def(d->body), d->dt);
+}
+
+/// An event that is refused costs as much as one that is not: the star waits, longer each time.
+static void defer(PliSprings *s, PliIndex star)
+{
+    s->retry[star] = s->criterion.decision + (1u << s->refusals[star]);
+    s->refusals[star] += s->refusals[star] < 6;
+}
 
 static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
 {
@@ -23,6 +42,8 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
     PliStats *stats = pli_body_stats_mutable(d->body);
     if (s->cut->star[star] == in) return PLI_SPRINGS_NOTHING;
     if (!forced && s->criterion.decision < s->retry[star]) return PLI_SPRINGS_ADDS_ENERGY;
+    if (in && d->most_work - pli_springs_work(s, pli_body_def(d->body), d->dt) < least_growth(d))
+        return PLI_SPRINGS_TOO_COSTLY;
     const int level = pli_springs_star_level(s->cut, star);
     // triangles cut to balance lie within a ring or two, and what follows their vertices within another
     pli_body_before_event(d->body, d->x, s->pyramid->rest + 3 * (size_t)(star - s->cut->star_first[level]),
@@ -33,9 +54,8 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
         *(in ? &stats->refined : &stats->coarsened) += 1;
     }
     if (r == PLI_SPRINGS_TOO_COSTLY) return r;
-    if (r == PLI_SPRINGS_ADDS_ENERGY) { // an event that is refused costs as much as one that is not
-        s->retry[star] = s->criterion.decision + (1u << s->refusals[star]);
-        s->refusals[star] += s->refusals[star] < 6;
+    if (r == PLI_SPRINGS_ADDS_ENERGY) {
+        defer(s, star);
         return r;
     }
     s->refusals[star] = 0;
@@ -47,7 +67,10 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
     return r;
 }
 
-static bool may_continue(const Decision *d) { return isinf(d->stop_at) || pli_cpu_ms() < d->stop_at; }
+static bool may_continue(const Decision *d)
+{
+    return d->s->passes < d->most_passes && (isinf(d->stop_at) || pli_cpu_ms() < d->stop_at);
+}
 
 static bool fits(const Decision *d, double share)
 {
@@ -89,8 +112,10 @@ static void refine(Decision *d)
         // make room by joining regions that need it much less, then try once more
         const PliIndex before = d->next_coarsen;
         force_coarsening(d, 0.97, 0.5 * p->score);
-        if (d->next_coarsen == before || !may_continue(d)) break;
-        if (apply(d, p->region, true, false) == PLI_SPRINGS_TOO_COSTLY) break;
+        if (d->next_coarsen != before && may_continue(d) && apply(d, p->region, true, false) != PLI_SPRINGS_TOO_COSTLY)
+            continue;
+        defer(d->s, p->region);
+        break;
     }
     pli_body_stats_mutable(d->body)->refused += c->refine_count - i;
 }
@@ -114,18 +139,25 @@ bool pli_springs_adapt(void *self, PliBody *body, double *x, double *v, double d
 
     Decision d = { .s = s, .body = body, .x = x, .v = v, .dt = dt };
     d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
-    s->started_count = 0;
+    s->started_count = s->passes = 0;
+    d.most_passes =
+        EVENT_SHARE * (def->integrator == PLI_IMPLICIT ? IMPLICIT_SUBSTEPS : pli_springs_substeps(s, def, dt));
     pli_criterion_begin(&s->criterion, c);
     pli_springs_judge(s, body, x, v, dt);
     d.stop_at = c->budget_ms > 0.0 ? pli_cpu_ms() + pli_governor_time(&s->governor, c->budget_ms) : INFINITY;
     if (!fits(&d, 1.0)) force_coarsening(&d, 0.95, INFINITY);
-    volunteer_coarsening(&d);
+    // where a step holds few events, those that refine and those that coarsen take turns at being first
+    const bool coarsens_first = s->criterion.decision % 2 == 0;
+    if (coarsens_first) volunteer_coarsening(&d);
     refine(&d);
     // what is touched may need all levels at once
     for (int round = 1; round + 1 < s->pyramid->level_count && s->started_count > 0 && may_continue(&d); ++round) {
         pli_springs_judge_new(s, body, x);
         refine(&d);
     }
+    if (!coarsens_first) volunteer_coarsening(&d);
+    if (s->passes >= d.most_passes) pli_criterion_hurry(&s->criterion);
+    if (d.changed) pli_springs_note_rows(s, pli_body_revision(body) + 1);
     return d.changed;
 }
 
@@ -164,4 +196,5 @@ void pli_springs_pin(void *self, const uint8_t *fixed)
     }
     pli_springs_cut_refresh(s->cut);
     pli_springs_live_refresh(s);
+    pli_springs_note_rows(s, 0); // the body has its skin composed anew
 }

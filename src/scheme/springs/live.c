@@ -8,6 +8,7 @@
 #include "scheme/springs/springs.h"
 
 enum { ROW_ENTRIES = 24 }; ///< room for rows of W over active vertices, on average
+enum { SOME_ENTRIES = 64 * PLI_LOCATE_MAX };
 
 PliStatus pli_springs_live_create(PliSprings *s)
 {
@@ -20,13 +21,24 @@ PliStatus pli_springs_live_create(PliSprings *s)
     s->mass = PLI_NEW(host, n, double);
     s->rest = PLI_NEW(host, 3 * n, double);
     s->step_work = PLI_NEW(host, 9 * n, double);
+    s->some_first = PLI_NEW(host, n + 1, PliIndex);
+    s->some_column = PLI_NEW(host, SOME_ENTRIES, PliIndex);
+    s->some_weight = PLI_NEW(host, SOME_ENTRIES, double);
     s->dense = PLI_NEW(host, n, double);
     s->touched = PLI_NEW(host, n, PliIndex);
     s->stamp = PLI_NEW(host, n, uint32_t);
     s->rows = pli_transfer_create(host, p->vertex_count, n * ROW_ENTRIES);
+    s->old_rows = pli_transfer_create(host, p->vertex_count, n * ROW_ENTRIES);
+    s->rows_active = PLI_NEW(host, n, uint8_t);
+    s->noted_active = PLI_NEW(host, n, uint8_t);
+    s->row_changed = PLI_NEW(host, n, uint8_t);
+    s->row_revision = PLI_NEW(host, n, uint64_t);
     if (!s->spring || !s->tri || !s->mass || !s->rest || !s->step_work || !s->dense || !s->touched || !s->stamp ||
-        !s->rows)
+        !s->some_first || !s->some_column || !s->some_weight || !s->rows || !s->old_rows || !s->rows_active ||
+        !s->noted_active || !s->row_changed || !s->row_revision)
         return PLI_OUT_OF_MEMORY;
+    memset(s->rows_active, 2, n);
+    memset(s->noted_active, 2, n);
     return pli_springs_force_init(&s->force, host, p->vertex_count, c->spring_capacity, c->tri_capacity);
 }
 
@@ -39,10 +51,18 @@ void pli_springs_live_destroy(PliSprings *s)
     PLI_FREE(host, s->mass, n);
     PLI_FREE(host, s->rest, 3 * n);
     PLI_FREE(host, s->step_work, 9 * n);
+    PLI_FREE(host, s->some_first, n + 1);
+    PLI_FREE(host, s->some_column, SOME_ENTRIES);
+    PLI_FREE(host, s->some_weight, SOME_ENTRIES);
     PLI_FREE(host, s->dense, n);
     PLI_FREE(host, s->touched, n);
     PLI_FREE(host, s->stamp, n);
+    PLI_FREE(host, s->rows_active, n);
+    PLI_FREE(host, s->noted_active, n);
+    PLI_FREE(host, s->row_changed, n);
+    PLI_FREE(host, s->row_revision, n);
     pli_transfer_destroy(s->rows);
+    pli_transfer_destroy(s->old_rows);
     if (s->force.host.alloc) pli_springs_force_free(&s->force);
 }
 
@@ -116,32 +136,105 @@ void pli_springs_follow_some(PliSprings *s, const PliIndex *dof, PliIndex count,
     for (PliIndex i = 0; i < count; ++i) follow(s, dof[i], x);
 }
 
-/// Rows by ascending vertex: what a row is made of stands before it.
-PliRows pli_springs_rows(PliSprings *s)
+/// Marks the vertices whose row of W is another one than when `was` was so, which then is what is active now. By ascending vertex: what
+/// a row is made of stands before it.
+static void find_changed_rows(PliSprings *s, uint8_t *was)
 {
-    if (s->rows_ready) return pli_transfer_rows(s->rows);
     const PliPyramid *y = s->pyramid;
     const PliSpringsCut *c = s->cut;
-    pli_transfer_clear(s->rows, y->vertex_count);
     for (PliIndex v = 0; v < y->vertex_count; ++v) {
-        static const double one = 1.0;
-        if (c->is_active[v]) {
-            (void)pli_transfer_push(s->rows, &v, &one, 1);
-            continue;
+        s->row_changed[v] = was[v] != c->is_active[v];
+        if (c->is_active[v]) continue;
+        for (PliIndex k = y->row_first[v]; k < y->row_first[v + 1] && !s->row_changed[v]; ++k)
+            s->row_changed[v] = s->row_changed[y->row_column[k]];
+    }
+    memcpy(was, c->is_active, y->vertex_count);
+}
+
+void pli_springs_note_rows(PliSprings *s, uint64_t revision)
+{
+    find_changed_rows(s, s->noted_active);
+    for (PliIndex v = 0; v < s->pyramid->vertex_count; ++v)
+        if (s->row_changed[v]) s->row_revision[v] = revision;
+}
+
+/// The row of a passive vertex, from rows before it.
+static void push_row(PliSprings *s, PliIndex v)
+{
+    const PliPyramid *y = s->pyramid;
+    const PliRows r = pli_transfer_rows(s->rows);
+    PliIndex count = 0;
+    for (PliIndex k = y->row_first[v]; k < y->row_first[v + 1]; ++k)
+        for (PliIndex e = r.first[y->row_column[k]]; e < r.first[y->row_column[k] + 1]; ++e) {
+            const PliIndex a = r.column[e];
+            if (s->dense[a] == 0.0) s->touched[count++] = a;
+            s->dense[a] += y->row_weight[k] * r.weight[e];
+            if (s->dense[a] == 0.0) s->dense[a] = 1e-300; // it cancelled: listed once, and as good as nothing
         }
-        const PliRows r = pli_transfer_rows(s->rows);
-        PliIndex count = 0;
-        for (PliIndex k = y->row_first[v]; k < y->row_first[v + 1]; ++k)
-            for (PliIndex e = r.first[y->row_column[k]]; e < r.first[y->row_column[k] + 1]; ++e) {
-                const PliIndex a = r.column[e];
-                if (s->dense[a] == 0.0) s->touched[count++] = a;
-                s->dense[a] += y->row_weight[k] * r.weight[e];
-                if (s->dense[a] == 0.0) s->dense[a] = 1e-300; // it cancelled: listed once, and as good as nothing
-            }
-        double *weight = s->step_work; // lent: one double an active vertex
-        for (PliIndex i = 0; i < count; ++i) weight[i] = s->dense[s->touched[i]], s->dense[s->touched[i]] = 0.0;
-        while (pli_transfer_push(s->rows, s->touched, weight, count) != PLI_OK && count > 0) --count;
+    double *weight = s->step_work; // lent: one double an active vertex
+    for (PliIndex i = 0; i < count; ++i) weight[i] = s->dense[s->touched[i]], s->dense[s->touched[i]] = 0.0;
+    while (pli_transfer_push(s->rows, s->touched, weight, count) != PLI_OK && count > 0) --count;
+}
+
+PliRows pli_springs_rows(PliSprings *s)
+{
+    static const double one = 1.0;
+    if (s->rows_ready) return pli_transfer_rows(s->rows);
+    PliTransfer *swap = s->rows;
+    s->rows = s->old_rows, s->old_rows = swap;
+    const PliRows old = pli_transfer_rows(s->old_rows);
+    find_changed_rows(s, s->rows_active);
+    pli_transfer_clear(s->rows, s->pyramid->vertex_count);
+    for (PliIndex v = 0; v < s->pyramid->vertex_count; ++v) {
+        if (s->cut->is_active[v]) {
+            (void)pli_transfer_push(s->rows, &v, &one, 1);
+        } else if (s->row_changed[v]) {
+            push_row(s, v);
+        } else {
+            PliIndex count = old.first[v + 1] - old.first[v];
+            while (pli_transfer_push(s->rows, old.column + old.first[v], old.weight + old.first[v], count) != PLI_OK &&
+                   count > 0)
+                --count;
+        }
     }
     s->rows_ready = true;
     return pli_transfer_rows(s->rows);
+}
+
+/// weight times vertex v into s->dense, its active vertices into s->touched. @return how many these are now
+static PliIndex add_weight(PliSprings *s, PliIndex v, double weight, PliIndex count)
+{
+    const PliPyramid *y = s->pyramid;
+    if (!s->cut->is_active[v]) {
+        for (PliIndex k = y->row_first[v]; k < y->row_first[v + 1]; ++k)
+            count = add_weight(s, y->row_column[k], weight * y->row_weight[k], count);
+        return count;
+    }
+    if (s->dense[v] == 0.0) s->touched[count++] = v;
+    s->dense[v] += weight;
+    if (s->dense[v] == 0.0) s->dense[v] = 1e-300; // as above
+    return count;
+}
+
+/// By ascending vertex, so that where one row ends and the next begins are the same number; rows between them are not looked at.
+PliRows pli_springs_rows_of(PliSprings *s, const PliIndex *dof, PliIndex count)
+{
+    if (s->rows_ready) return pli_transfer_rows(s->rows);
+    PliIndex used = 0;
+    for (PliIndex next = PLI_NONE, done = 0;; done = next + 1) {
+        next = PLI_NONE;
+        for (PliIndex i = 0; i < count; ++i)
+            if (dof[i] >= done && dof[i] < next) next = dof[i];
+        if (next == PLI_NONE) break;
+        s->some_first[next] = used;
+        const PliIndex entries = add_weight(s, next, 1.0, 0);
+        for (PliIndex i = 0; i < entries; ++i) {
+            const PliIndex a = s->touched[i];
+            if (used < SOME_ENTRIES) s->some_column[used] = a, s->some_weight[used++] = s->dense[a];
+            s->dense[a] = 0.0;
+        }
+        s->some_first[next + 1] = used;
+    }
+    return (PliRows){ s->some_first, s->some_column, s->some_weight, s->pyramid->vertex_count,
+                      s->pyramid->vertex_count };
 }

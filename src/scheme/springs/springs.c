@@ -43,6 +43,7 @@ static void reset(void *self)
     pli_springs_adapt_reset(s);
     pli_springs_cut_refresh(s->cut);
     pli_springs_live_refresh(s);
+    pli_springs_note_rows(s, 0); // skins begin anew, too
 }
 
 static void cut(void *self, PliCut *out)
@@ -58,6 +59,11 @@ static PliRows transfer(void *self) { return pli_springs_rows(self); }
 static void follow(void *self, const PliIndex *dof, PliIndex count, double *x)
 {
     pli_springs_follow_some(self, dof, count, x);
+}
+
+static PliRows rows_of(void *self, const PliIndex *dof, PliIndex count)
+{
+    return pli_springs_rows_of(self, dof, count);
 }
 
 static PliIndex locate(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity)
@@ -150,6 +156,7 @@ static const PliSchemeOps springs_ops = {
     .spread = spread,
     .transfer = transfer,
     .follow = follow,
+    .transfer_rows = rows_of,
     .announces = true,
     .locate = locate,
     .pin = pli_springs_pin,
@@ -212,6 +219,7 @@ PliBody *pli_springs_create(const PliHost *host, const PliSpringsDef *def, PliEr
         .rest = s->pyramid->rest,
         .dof_level = s->pyramid->level,
         .level_count = s->pyramid->level_count,
+        .row_revision = s->row_revision,
         .point_entries = 16,
         .active_capacity = s->pyramid->vertex_count,
         .force = &force_ops,
@@ -261,6 +269,7 @@ PliStatus pli_springs_refine(PliBody *body, const PliState *state, const PliInde
     for (PliIndex k = 0; k < count; ++k) pli_springs_cut_choose(s->cut, s->cut->star_first[level] + vertices[k], true);
     pli_springs_cut_refresh(s->cut);
     pli_springs_live_refresh(s);
+    pli_springs_note_rows(s, pli_body_revision(body) + 1);
     pli_body_recut(body);
     return PLI_OK;
 }

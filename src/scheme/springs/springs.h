@@ -27,12 +27,20 @@ typedef struct PliSprings {
     // ---- the present cut in compact numbers: positions in cut->active ------------------------------------------------
     PliSpringForce force;
     PliIndex *spring, *tri;
-    double *mass;         ///< kg, per active vertex
-    double *rest;         ///< m, active Vec3
-    double *step_work;    ///< 9 doubles an active vertex
-    double critical_step; ///< s
-    PliTransfer *rows;    ///< W, flattened when somebody asks
+    double *mass;          ///< kg, per active vertex
+    double *rest;          ///< m, active Vec3
+    double *step_work;     ///< 9 doubles an active vertex
+    double critical_step;  ///< s
+    PliTransfer *rows;     ///< W, flattened when somebody asks
+    PliTransfer *old_rows; ///< as it was before
     bool rows_ready;
+    uint8_t *rows_active;   ///< per vertex: was active when they were made; 2: nobody knows
+    uint8_t *noted_active;  ///< and when row_revision was last brought up to date
+    uint8_t *row_changed;   ///< scratch
+    uint64_t *row_revision; ///< per vertex, see PliSchemeStatic
+    PliIndex *some_first;   ///< the same of a few vertices, per vertex
+    PliIndex *some_column;
+    double *some_weight;
     double *dense; ///< scratch of flattening: per vertex
     PliIndex *touched;
     uint32_t *stamp, now; ///< followed in this pass
@@ -58,6 +66,7 @@ typedef struct PliSprings {
     PliIndex *old_active, old_count;
     double *compact_x; ///< active Vec3
     double bank;       ///< J, that events have taken and not given back
+    PliIndex passes;   ///< over all springs, that the events of this decision took
 } PliSprings;
 
 typedef enum PliSpringsEvent {
@@ -77,7 +86,11 @@ void pli_springs_live_refresh(PliSprings *s);               ///< after the cut c
 double pli_springs_step(PliSprings *s);                     ///< s, critical step of the present cut
 double pli_springs_elastic(PliSprings *s, const double *x); ///< J, of the present cut; x in vertex numbers
 void pli_springs_value(const PliSpringsCut *c, PliIndex v, const double *x, double p[3]); ///< where v follows to
+/// row_revision of the vertices that follow others than before becomes that of the cut to come.
+void pli_springs_note_rows(PliSprings *s, uint64_t revision);
 PliRows pli_springs_rows(PliSprings *s); ///< W over all vertices; valid until the cut changes
+/// The rows of the listed vertices alone, PLI_LOCATE_MAX of them at most.
+PliRows pli_springs_rows_of(PliSprings *s, const PliIndex *dof, PliIndex count);
 /// Values of the listed passive vertices, and of what they follow, into x.
 void pli_springs_follow_some(PliSprings *s, const PliIndex *dof, PliIndex count, double *x);
 
@@ -88,6 +101,7 @@ void pli_springs_event_destroy(PliSprings *s);
 PliSpringsEvent pli_springs_event(PliSprings *s, PliBody *body, double *x, double *v, PliIndex star, bool in,
                                   bool forced, double most_work, double dt);
 double pli_springs_work(PliSprings *s, const PliBodyDef *def, double dt); ///< springs evaluated in a step
+double pli_springs_substeps(PliSprings *s, const PliBodyDef *def, double dt);
 
 // judge.c
 PliStatus pli_springs_judge_create(PliSprings *s);

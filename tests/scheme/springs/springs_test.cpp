@@ -299,6 +299,86 @@ TEST(Springs, a_step_allocates_nothing)
     EXPECT_GT(refined, 0u);
 }
 
+/// Weight of every active vertex in what v follows, by the rows of the pyramid alone.
+void add_followed(const PliSprings *s, PliIndex v, double weight, std::vector<double> &to)
+{
+    const PliPyramid *p = s->pyramid;
+    if (s->cut->is_active[v]) to[v] += weight;
+    for (PliIndex k = p->row_first[v]; !s->cut->is_active[v] && k < p->row_first[v + 1]; ++k)
+        add_followed(s, p->row_column[k], weight * p->row_weight[k], to);
+}
+
+void expect_row(const PliSprings *s, PliRows r, PliIndex v)
+{
+    std::vector<double> oracle(s->pyramid->vertex_count, 0.0), row(oracle);
+    add_followed(s, v, 1.0, oracle);
+    for (PliIndex k = r.first[v]; k < r.first[v + 1]; ++k) row[r.column[k]] += r.weight[k];
+    for (size_t k = 0; k < row.size(); ++k) ASSERT_NEAR(row[k], oracle[k], 1e-13) << "row " << v;
+}
+
+// Rows are kept where nothing changed, made alone where only a few are asked for, and say when they changed.
+TEST(Springs, rows_are_those_of_the_cut_whatever_was_before)
+{
+    Ball ball;
+    Body b = ball.create();
+    ASSERT_TRUE(b);
+    State s(b.get());
+    auto *p = static_cast<PliSprings *>(pli_body_self(b.get()));
+    Shuffle shuffle;
+    uint64_t seed = 23;
+    PliIndex kept = 0, changed = 0;
+    for (uint64_t revision = 100; revision < 140; ++revision) {
+        const PliRows old = pli_springs_rows(p);
+        const std::vector<PliIndex> first(old.first, old.first + old.out_count + 1),
+            column(old.column, old.column + first.back());
+        const std::vector<double> weight(old.weight, old.weight + first.back());
+        for (int k = 0; k < 3; ++k) shuffle(b, s);
+        pli_springs_note_rows(p, revision);
+        std::vector<PliIndex> some(5);
+        for (PliIndex &v : some) v = PliIndex(p->pyramid->vertex_count * pli_random_unit(&seed));
+        some.push_back(some[0]), some.push_back((some[1] + 1) % p->pyramid->vertex_count);
+        const bool was_ready = p->rows_ready;
+        const PliRows few = pli_springs_rows_of(p, some.data(), PliIndex(some.size()));
+        for (PliIndex v : some) expect_row(p, few, v);
+        EXPECT_EQ(p->rows_ready, was_ready);
+        const PliRows now = pli_springs_rows(p);
+        for (PliIndex v = 0; v < now.out_count; ++v) {
+            if (v % 7 == revision % 7) expect_row(p, now, v);
+            ++(p->row_revision[v] == revision ? changed : kept);
+            if (p->row_revision[v] == revision) continue;
+            const PliIndex n = now.first[v + 1] - now.first[v];
+            ASSERT_EQ(n, first[v + 1] - first[v]) << v;
+            EXPECT_TRUE(std::equal(now.column + now.first[v], now.column + now.first[v + 1], &column[first[v]])) << v;
+            EXPECT_TRUE(std::equal(now.weight + now.first[v], now.weight + now.first[v + 1], &weight[first[v]])) << v;
+        }
+    }
+    EXPECT_GT(kept, changed);
+    EXPECT_GT(changed, 1000u);
+}
+
+// What one decision may do is bounded by the work of a step; what it could not do is done by the next ones.
+TEST(Springs, events_come_a_few_at_a_time)
+{
+    Ball ball(1);
+    ball.def.base.criterion.kind = PLI_BY_REGION;
+    ball.def.base.criterion.radius = 10.0; // everything
+    ball.def.base.criterion.interval = 1.0;
+    Body b = ball.create();
+    ASSERT_TRUE(b);
+    State s(b.get());
+    const auto *p = self(b);
+    uint64_t before = 0;
+    int steps = 0;
+    for (; steps < 400 && p->cut->active_count < p->pyramid->vertex_count; ++steps) {
+        pli_body_step(b.get(), &s.view, 0.01);
+        const uint64_t refined = pli_body_stats(b.get()).refined;
+        EXPECT_LE(refined - before, 4u);
+        before = refined;
+    }
+    EXPECT_GT(steps, 10);
+    EXPECT_EQ(p->cut->active_count, p->pyramid->vertex_count);
+}
+
 TEST(Springs, recovers_from_dents_because_of_its_volume)
 {
     for (bool volume : { true, false }) {

@@ -122,6 +122,8 @@ static void identity(PliVerifyResult *r)
 
 // ---- motion --------------------------------------------------------------------------------------------------------------------------
 
+enum { DRAG_STEPS = 600 };
+
 /// A ball pulled here and there; `train` is added to every velocity. Events of each kind are counted.
 static bool drag_ball(PliVerifyResult *r, const double train[3], double *end, uint64_t events[2], double *momentum)
 {
@@ -133,7 +135,7 @@ static bool drag_ball(PliVerifyResult *r, const double train[3], double *end, ui
     for (size_t k = 0; k < 3 * (size_t)g.count; ++k) g.v[k] += train[k % 3];
     bool good = true;
     *momentum = 0.0;
-    for (int k = 0; k < 400 && good; ++k) {
+    for (int k = 0; k < DRAG_STEPS && good; ++k) {
         const size_t where = (size_t)(k / 100) * 13 % 60;
         g.f[3 * where] = k % 100 < 50 ? 8e4 : 0.0, g.f[3 * where + 1] = k % 100 < 50 ? 6e4 : 0.0;
         const PliEnergy before = pli_body_energy(g.body, g.x, g.v);
@@ -145,7 +147,7 @@ static bool drag_ball(PliVerifyResult *r, const double train[3], double *end, ui
         }
     }
     events[0] = pli_body_stats(g.body).refined, events[1] = pli_body_stats(g.body).coarsened;
-    for (size_t k = 0; k < 180; ++k) end[k] = g.x[k] - 4.0 * train[k % 3];
+    for (size_t k = 0; k < 180; ++k) end[k] = g.x[k] - 0.01 * DRAG_STEPS * train[k % 3];
     springs_rig_close(&g);
     if (!good) pli_verify_broken(r, "a step was not finite");
     return good;
