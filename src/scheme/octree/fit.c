@@ -31,18 +31,37 @@ static bool factor(double a[MOST][MOST], int n)
     return true;
 }
 
+/// Inverse of L L^T, for the factor in the lower triangle of a; symmetric.
+static void invert(double a[MOST][MOST], double inverse[MOST][MOST])
+{
+    for (int c = 0; c < MOST; ++c) {
+        double x[MOST] = { 0 };
+        for (int i = c; i < MOST; ++i) {
+            double sum = i == c ? 1.0 : 0.0;
+            for (int k = c; k < i; ++k) sum -= a[i][k] * x[k];
+            x[i] = sum / a[i][i];
+        }
+        for (int i = MOST; i-- > c;) {
+            for (int k = i + 1; k < MOST; ++k) x[i] -= a[k][i] * x[k];
+            x[i] /= a[i][i];
+            inverse[c][i] = inverse[i][c] = x[i];
+        }
+    }
+}
+
 bool pli_octree_fit_quadratic(const double centre[3], double width, const double *points, PliIndex count, double *w)
 {
-    double a[MOST][MOST] = { { 0 } }, unit[MOST], basis[PLI_OCTREE_FIT_POINTS][MOST], weight[PLI_OCTREE_FIT_POINTS];
+    double a[MOST][MOST] = { { 0 } }, inverse[MOST][MOST], unit[MOST], basis[PLI_OCTREE_FIT_POINTS][MOST];
     if (count < MOST || count > PLI_OCTREE_FIT_POINTS) return false;
     for (PliIndex p = 0; p < count; ++p) {
-        const double r = v3_distance(points + 3 * (size_t)p, centre) / width;
-        double *b = basis[p];
-        weight[p] = exp(-r * r);
+        const double r = v3_distance(points + 3 * (size_t)p, centre) / width, weight = exp(-r * r);
+        double b[MOST];
         b[0] = 1.0;
         pli_octree_monomials(centre, width, points + 3 * (size_t)p, b + 1);
-        for (int i = 0; i < MOST; ++i)
-            for (int j = 0; j <= i; ++j) a[i][j] += weight[p] * b[i] * b[j];
+        for (int i = 0; i < MOST; ++i) {
+            const double wb = basis[p][i] = weight * b[i];
+            for (int j = 0; j < MOST; ++j) a[i][j] += wb * b[j]; // only j <= i is needed
+        }
     }
     for (int i = 0; i < MOST; ++i) {
         if (!(a[i][i] > 0.0)) return false;
@@ -51,19 +70,15 @@ bool pli_octree_fit_quadratic(const double centre[3], double width, const double
     for (int i = 0; i < MOST; ++i)
         for (int j = 0; j <= i; ++j) a[i][j] *= unit[i] * unit[j];
     if (!factor(a, MOST)) return false;
+    invert(a, inverse);
+    for (int i = 0; i < MOST; ++i)
+        for (int j = 0; j < MOST; ++j) inverse[i][j] *= unit[i] * unit[j];
     // coefficients of the unit field at one point, for each point: A^-1 b weight
     for (PliIndex p = 0; p < count; ++p) {
-        double x[MOST];
-        for (int i = 0; i < MOST; ++i) {
-            x[i] = weight[p] * unit[i] * basis[p][i];
-            for (int k = 0; k < i; ++k) x[i] -= a[i][k] * x[k];
-            x[i] /= a[i][i];
-        }
-        for (int i = MOST; i-- > 0;) {
-            for (int k = i + 1; k < MOST; ++k) x[i] -= a[k][i] * x[k];
-            x[i] /= a[i][i];
-        }
-        for (int i = 1; i < MOST; ++i) w[PLI_OCTREE_MONOMIALS * (size_t)p + (size_t)i - 1] = x[i] * unit[i];
+        double x[MOST] = { 0 };
+        for (int k = 0; k < MOST; ++k)
+            for (int i = 0; i < MOST; ++i) x[i] += basis[p][k] * inverse[k][i];
+        memcpy(w + PLI_OCTREE_MONOMIALS * (size_t)p, x + 1, PLI_OCTREE_MONOMIALS * sizeof *w);
     }
     return true;
 }

@@ -316,16 +316,17 @@ PliRows pli_octree_rows_of(void *self, const PliIndex *dof, PliIndex count)
 {
     PliOctree *s = self;
     if (s->rows_revision == s->revision) return rows_view(s);
-    // rows have the order of dofs, so lengths come first
-    memset(s->row_first, 0, ((size_t)s->dof_count + 1) * sizeof *s->row_first);
-    for (PliIndex i = 0; i < count; ++i) s->row_first[dof[i] + 1] = 1;
+    // by ascending dof, so that where one row ends and the next begins are the same number; rows between them are not looked at
     PliIndex used = 0;
-    for (PliIndex d = 0; d < s->dof_count; ++d) {
-        const bool wanted = s->row_first[d + 1] == 1;
-        s->row_first[d] = used;
-        if (wanted) push_row(s, d, &used);
+    for (PliIndex next = PLI_NONE, done = 0;; done = next + 1) {
+        next = PLI_NONE;
+        for (PliIndex i = 0; i < count; ++i)
+            if (dof[i] >= done && dof[i] < next) next = dof[i];
+        if (next == PLI_NONE) break;
+        s->row_first[next] = used;
+        push_row(s, next, &used);
+        s->row_first[next + 1] = used;
     }
-    s->row_first[s->dof_count] = used;
     s->rows_revision = 0;
     return rows_view(s);
 }

@@ -46,6 +46,7 @@ typedef struct PliOctreeMembrane { ///< strained by x[to] - x[from], twice
 /// with R the rotation of the fitted gradient.
 typedef struct PliOctreeCorrection {
     PliIndex plus, minus, first, count;
+    int side;          ///< of plus, where minus is
     double at_rest[3]; ///< sum B X
 } PliOctreeCorrection;
 
@@ -70,6 +71,18 @@ typedef struct PliOctreeHinge {
     double across[4]; ///< b = sum across x over the points of the joint
     double rest, k;
 } PliOctreeHinge;
+
+/// The operator before this one, as far as this one may take over from it.
+typedef struct PliOctreeKept {
+    PliOctreeCorrection *correction;
+    PliIndex count;
+    PliIndex *entry_point;
+    double *entry_grad, *entry_block;
+    uint32_t *looks;
+    PliIndex *cell;
+    PliIndex *at; ///< [cells, 6]: correction of plus, by side, or PLI_NONE
+    bool is_valid;
+} PliOctreeKept;
 
 typedef struct PliOctreeOperator {
     PliHost host;
@@ -120,8 +133,11 @@ typedef struct PliOctreeOperator {
     PliIndex sample_count, membrane_count, bar_count, bend_count, hinge_count, correction_count, entry_count;
     PliIndex correction_capacity, entry_capacity;
     PliIndex *entry_point;
-    double *entry_grad;   ///< [.., PLI_OCTREE_GRAD], three and a zero
-    double *entry_block;  ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
+    double *entry_grad;  ///< [.., PLI_OCTREE_GRAD], three and a zero
+    double *entry_block; ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
+    uint32_t *looks;     ///< per cell, of the active ones: what stands at each side
+    PliOctreeKept kept;
+    PliIndex kept_count;  ///< corrections that were taken over
     PliIndex uncorrected; ///< faces that should have a correction and have none: no room, or too few neighbours
     double *diagonal;     ///< [count, 9] df/dx of a point by itself, scratch of the build
     double *viscosity;    ///< [count] N s/m of the same, of what is next to another level

@@ -1,29 +1,10 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Which elements an active set has. Everything is made anew from the tree and the lists of neighbours; arrays never grow.
+// Which elements an active set has. All but the corrections is made anew from the tree and the lists of neighbours; arrays never grow.
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/vec.h"
-#include "scheme/octree/fit.h"
-#include "scheme/octree/operator.h"
-
-typedef enum SideKind { SIDE_FREE, SIDE_POINT, SIDE_WALL } SideKind;
-typedef struct Side {
-    SideKind kind;
-    PliIndex point; ///< compact, unless free
-    bool is_skewed; ///< of another level
-} Side;
-
-typedef struct Octant {
-    PliIndex point;
-    Side side[3];
-    PliIndex from[3], to[3];        ///< the difference that strains it, per side; joints next to another level
-    double across[3][3];            ///< the same at rest; the axis where a side is free
-    int known[3], known_count;      ///< sides that are not free
-    bool at_wall, skewed, is_quiet; ///< quiet: skewed, with no correction near it
-    double volume, size, factor;    ///< volume: times the factor of stiffness, since energies go with both
-    double grad[3][3];              ///< of the differences, when known_count is 3 or at_wall
-} Octant;
+#include "scheme/octree/operator_octant.h"
 
 /// m3 of an octant, times its factor of stiffness. An octant of a coarser cell is the daughter in it.
 static double stiff_volume(const PliOctreeOperator *o, PliIndex cell, int octant)
@@ -31,12 +12,6 @@ static double stiff_volume(const PliOctreeOperator *o, PliIndex cell, int octant
     const PliIndex child =
         o->tree->cell[cell].level + 1 == o->tree->level_count ? cell : o->tree->cell[cell].child[octant];
     return child == PLI_NONE ? 0.0 : pli_octree_factor(o, child) * pli_octree_octant_volume(o->tree, cell, octant);
-}
-
-static const double *rest_of(const PliOctreeOperator *o, PliIndex point)
-{
-    return point & PLI_OCTREE_JOINT ? o->joint_rest + 3 * (size_t)(point ^ PLI_OCTREE_JOINT)
-                                    : o->rest + 3 * (size_t)point;
 }
 
 // ---- points ----------------------------------------------------------------------------------------------------------------
@@ -67,21 +42,22 @@ static void number_points(PliOctreeOperator *o, const uint8_t *is_held)
 }
 
 // What the octant of an active cell looks at along one axis.
-static Side look(const PliOctreeOperator *o, PliIndex cell, int octant, int axis)
+static PliOctreeSide look(const PliOctreeOperator *o, PliIndex cell, int octant, int axis)
 {
     const PliOctreeCell *c = &o->tree->cell[cell];
     const int side = pli_octree_side(octant, axis);
     if (c->link >> (3 * octant + axis) & 1) {
         const PliOctreeCell *n = &o->tree->cell[c->neighbour[side]];
         const PliIndex same = o->position[c->neighbour[side]];
-        if (same != PLI_NONE) return (Side){ SIDE_POINT, same, false };
+        if (same != PLI_NONE) return (PliOctreeSide){ SIDE_POINT, same, false };
         if (n->parent != PLI_NONE && o->position[n->parent] != PLI_NONE)
-            return (Side){ SIDE_POINT, o->position[n->parent], true };
-        return (Side){ SIDE_POINT, o->position[n->child[octant ^ 1 << axis]], true };
+            return (PliOctreeSide){ SIDE_POINT, o->position[n->parent], true };
+        return (PliOctreeSide){ SIDE_POINT, o->position[n->child[octant ^ 1 << axis]], true };
     }
     const PliIndex w = c->wall[side];
-    if (w != PLI_NONE && o->wall_position[w] != PLI_NONE) return (Side){ SIDE_WALL, o->wall_position[w], false };
-    return (Side){ SIDE_FREE, PLI_NONE, false };
+    if (w != PLI_NONE && o->wall_position[w] != PLI_NONE)
+        return (PliOctreeSide){ SIDE_WALL, o->wall_position[w], false };
+    return (PliOctreeSide){ SIDE_FREE, PLI_NONE, false };
 }
 
 /// Gradients of three differences; false when they are nearly in one plane.
@@ -99,13 +75,13 @@ static bool gradients(const double across[3][3], double g[3][3])
 }
 
 /// What it looks at; false when it is empty.
-static bool octant_sides(const PliOctreeOperator *o, PliIndex point, int number, Octant *q)
+static bool octant_sides(const PliOctreeOperator *o, PliIndex point, int number, PliOctreeOctant *q)
 {
     const PliIndex cell = o->cell[point];
-    *q = (Octant){ .point = point,
-                   .volume = stiff_volume(o, cell, number),
-                   .factor = 1.0,
-                   .size = o->tree->size[o->tree->cell[cell].level] };
+    *q = (PliOctreeOctant){ .point = point,
+                            .volume = stiff_volume(o, cell, number),
+                            .factor = 1.0,
+                            .size = o->tree->size[o->tree->cell[cell].level] };
     if (!(q->volume > 0.0)) return false;
     if (o->factor) q->factor = q->volume / pli_octree_octant_volume(o->tree, cell, number);
     for (int a = 0; a < 3; ++a) {
@@ -117,7 +93,7 @@ static bool octant_sides(const PliOctreeOperator *o, PliIndex point, int number,
 }
 
 /// False when nothing moves in it.
-static bool octant_strain(const PliOctreeOperator *o, Octant *q)
+static bool octant_strain(const PliOctreeOperator *o, PliOctreeOctant *q)
 {
     for (int a = 0; a < 3; ++a) {
         if (q->side[a].kind == SIDE_FREE) {
@@ -125,20 +101,13 @@ static bool octant_strain(const PliOctreeOperator *o, Octant *q)
             continue;
         }
         q->known[q->known_count++] = a;
-        v3_sub(q->across[a], rest_of(o, q->to[a]), rest_of(o, q->from[a]));
+        v3_sub(q->across[a], pli_octree_rest_of(o, q->to[a]), pli_octree_rest_of(o, q->from[a]));
     }
     if (q->known_count == 3 || q->at_wall) return gradients(q->across, q->grad);
     return q->known_count > 0;
 }
 
 // ---- joints ----------------------------------------------------------------------------------------------------------------
-
-// octants whose bit says that they look into a direction
-static uint8_t octants_towards(int side)
-{
-    static const uint8_t up[3] = { 0xaa, 0xcc, 0xf0 };
-    return side & 1 ? up[side >> 1] : (uint8_t)~up[side >> 1];
-}
 
 /// Where the finer cells on one side of an active cell balance. False when there are none.
 static bool joint_at(const PliOctreeOperator *o, PliIndex point, int side, PliOctreeJoint *j)
@@ -149,7 +118,7 @@ static bool joint_at(const PliOctreeOperator *o, PliIndex point, int side, PliOc
     *j = (PliOctreeJoint){ .coarse = point, .side = side };
     if (c->neighbour[side] == PLI_NONE || o->position[c->neighbour[side]] != PLI_NONE) return false;
     for (int q = 0; q < 8; ++q) {
-        if (!(octants_towards(side) >> q & 1) || !(c->link >> (3 * q + axis) & 1)) continue;
+        if (!(pli_octree_octants_towards(side) >> q & 1) || !(c->link >> (3 * q + axis) & 1)) continue;
         const PliIndex child = o->tree->cell[c->neighbour[side]].child[q ^ 1 << axis];
         if (child == PLI_NONE || o->position[child] == PLI_NONE) continue;
         j->point[j->count] = o->position[child];
@@ -176,28 +145,27 @@ static void find_joints(PliOctreeOperator *o)
     o->joint_first[o->count] = o->joint_count;
 }
 
-static PliIndex joint_of(const PliOctreeOperator *o, PliIndex coarse, int side)
+PliIndex pli_octree_joint_of(const PliOctreeOperator *o, PliIndex coarse, int side)
 {
     for (PliIndex j = o->joint_first[coarse]; j < o->joint_first[coarse + 1]; ++j)
         if (o->joint[j].side == side) return j | PLI_OCTREE_JOINT;
     return PLI_NONE;
 }
 
-/// Next to another level it is strained by joints: the direction across is straight, and what is free beside it is free. False when nothing moves
-/// in it.
-static bool octant_of(const PliOctreeOperator *o, PliIndex point, int number, Octant *q)
+/// Next to another level it is strained by joints: the direction across is straight, and what is free beside it is free.
+bool pli_octree_octant_of(const PliOctreeOperator *o, PliIndex point, int number, PliOctreeOctant *q)
 {
     const int level = o->tree->cell[o->cell[point]].level;
     if (!octant_sides(o, point, number, q)) return false;
     for (int a = 0; a < 3; ++a) {
-        const Side *s = &q->side[a];
+        const PliOctreeSide *s = &q->side[a];
         const int side = pli_octree_side(number, a);
         q->from[a] = point, q->to[a] = s->point;
         if (!s->is_skewed) continue;
         if (o->tree->cell[o->cell[s->point]].level > level)
-            q->to[a] = joint_of(o, point, side);
+            q->to[a] = pli_octree_joint_of(o, point, side);
         else
-            q->from[a] = joint_of(o, s->point, side ^ 1);
+            q->from[a] = pli_octree_joint_of(o, s->point, side ^ 1);
     }
     return octant_strain(o, q);
 }
@@ -211,14 +179,6 @@ static void mark_skewed(PliOctreeOperator *o)
             for (int axis = 0; axis < 3; ++axis)
                 if (look(o, c, q, axis).is_skewed) o->skewed[c] |= (uint8_t)(1u << q);
     }
-}
-
-/// A face between two cells of one level is exact on quadratic fields if all octants on it are regular: one-sided differences are in the sum
-/// over the face, not each.
-static bool is_skewed_face(const PliOctreeOperator *o, PliIndex cell, int side)
-{
-    const PliIndex other = o->tree->cell[cell].neighbour[side];
-    return (o->skewed[cell] & octants_towards(side)) || (o->skewed[other] & octants_towards(side ^ 1));
 }
 
 // ---- elements --------------------------------------------------------------------------------------------------------------
@@ -237,7 +197,7 @@ static void add_diagonal(PliOctreeOperator *o, PliIndex point, double volume, do
 }
 
 /// Viscosity is needed only where corrections are.
-static double damping_of(const PliOctreeOperator *o, const Octant *q)
+static double damping_of(const PliOctreeOperator *o, const PliOctreeOctant *q)
 {
     return q->skewed && !q->is_quiet ? o->correction_damping * q->size *
                                            sqrt(o->material.density / (q->factor * (o->lame.bulk + 2.0 * o->lame.mu)))
@@ -245,7 +205,7 @@ static double damping_of(const PliOctreeOperator *o, const Octant *q)
 }
 
 /// The same for all points of an element, whose differences have these gradients.
-static void add_diagonals(PliOctreeOperator *o, const Octant *q, const double grad[3][3])
+static void add_diagonals(PliOctreeOperator *o, const PliOctreeOctant *q, const double grad[3][3])
 {
     PliIndex point[24], count = 0;
     double g[24][3];
@@ -270,7 +230,7 @@ static void add_diagonals(PliOctreeOperator *o, const Octant *q, const double gr
     for (PliIndex i = 0; i < count; ++i) add_diagonal(o, point[i], q->volume, damping, g[i]);
 }
 
-static void add_tet(PliOctreeOperator *o, const Octant *q)
+static void add_tet(PliOctreeOperator *o, const PliOctreeOctant *q)
 {
     const PliIndex n = o->tet_count++;
     PliIndex *corner = o->corner + 4 * (size_t)n;
@@ -287,7 +247,7 @@ static void add_tet(PliOctreeOperator *o, const Octant *q)
 }
 
 /// In the plane of two differences, stress-free across it.
-static void add_membrane(PliOctreeOperator *o, const Octant *q)
+static void add_membrane(PliOctreeOperator *o, const PliOctreeOctant *q)
 {
     const int first = q->known[0], second = q->known[1];
     const double *u = q->across[first], *v = q->across[second];
@@ -317,7 +277,7 @@ static void add_membrane(PliOctreeOperator *o, const Octant *q)
     add_diagonals(o, q, grad);
 }
 
-static void add_bar(PliOctreeOperator *o, const Octant *q)
+static void add_bar(PliOctreeOperator *o, const PliOctreeOctant *q)
 {
     const int a = q->known[0];
     const double length = v3_norm(q->across[a]);
@@ -336,7 +296,7 @@ static void add_to_sample(PliOctreeSample *s, PliIndex point, double sign, const
 }
 
 /// An octant at a wall, which holds the directions along it where nothing else says what happens there; or one next to another level.
-static void add_sample(PliOctreeOperator *o, const Octant *q)
+static void add_sample(PliOctreeOperator *o, const PliOctreeOctant *q)
 {
     PliOctreeSample *s = &o->sample[o->sample_count++];
     *s = (PliOctreeSample){ .volume = q->volume, .damping = damping_of(o, q) };
@@ -351,7 +311,7 @@ static void add_sample(PliOctreeOperator *o, const Octant *q)
     add_diagonals(o, q, q->grad);
 }
 
-static bool near_interior(const PliOctreeOperator *o, const Octant *q)
+static bool near_interior(const PliOctreeOperator *o, const PliOctreeOctant *q)
 {
     bool near = o->is_interior[o->cell[q->point]];
     for (int a = 0; a < 3; ++a)
@@ -361,8 +321,8 @@ static bool near_interior(const PliOctreeOperator *o, const Octant *q)
 
 static void add_octant(PliOctreeOperator *o, PliIndex point, int number, bool skewed)
 {
-    Octant q;
-    if (!octant_of(o, point, number, &q) || q.skewed != skewed) return;
+    PliOctreeOctant q;
+    if (!pli_octree_octant_of(o, point, number, &q) || q.skewed != skewed) return;
     q.is_quiet = q.skewed && !near_interior(o, &q);
     if (q.known_count == 3 && !q.skewed)
         add_tet(o, &q);
@@ -393,14 +353,14 @@ static double bend_end(const PliOctreeOperator *o, PliIndex cell, int side, PliO
     if (o->position[n] != PLI_NONE) b->point[b->count++] = o->position[n];
     for (int k = 0; k < 8 && o->position[n] == PLI_NONE; ++k) {
         const PliIndex child = o->tree->cell[n].child[k];
-        if ((octants_towards(side ^ 1) >> k & 1) && child != PLI_NONE && o->position[child] != PLI_NONE)
+        if ((pli_octree_octants_towards(side ^ 1) >> k & 1) && child != PLI_NONE && o->position[child] != PLI_NONE)
             b->point[b->count++] = o->position[child];
     }
     if (b->count == begin) return 0.0;
     double mean[3] = { 0, 0, 0 };
     for (PliIndex q = begin; q < b->count; ++q) {
         b->c[q] = 1.0 / (b->count - begin);
-        v3_madd(mean, b->c[q], rest_of(o, b->point[q]));
+        v3_madd(mean, b->c[q], pli_octree_rest_of(o, b->point[q]));
     }
     if (!(side & 1)) b->split = b->count;
     return v3_distance(mean, o->tree->rest + 3 * (size_t)cell);
@@ -430,7 +390,7 @@ static double bend_volume(const PliOctreeOperator *o, PliIndex point, int axis)
         double sum = 0.0;
         if (across == axis) continue;
         for (int q = 0; q < 8; ++q) {
-            const PliIndex joint = joint_of(o, point, pli_octree_side(q, axis));
+            const PliIndex joint = pli_octree_joint_of(o, point, pli_octree_side(q, axis));
             const bool joined = joint != PLI_NONE;
             sum +=
                 stiff_volume(o, cell, q) * (joined ? 0.75 : 1.0) * bend_lack(o, cell, q, across, joined ? 0.375 : 0.5);
@@ -459,7 +419,7 @@ static void bend_between(PliOctreeBend *b, double h, const double reach[2])
 /// False for particles off the line: the offset would have to turn with them.
 static bool bend_is_straight(const PliOctreeOperator *o, PliOctreeBend *b, double h)
 {
-    for (PliIndex q = 0; q < b->count; ++q) v3_madd(b->o, b->c[q], rest_of(o, b->point[q]));
+    for (PliIndex q = 0; q < b->count; ++q) v3_madd(b->o, b->c[q], pli_octree_rest_of(o, b->point[q]));
     if (v3_norm(b->o) > 1e-6 * h) return false;
     memset(b->o, 0, sizeof b->o);
     return true;
@@ -489,7 +449,7 @@ static void add_bends(PliOctreeOperator *o, PliIndex first, PliIndex last)
                 for (PliIndex q = 0; q < b.count; ++q) b.c[q] *= scale;
                 b.point[b.count] = i;
                 b.c[b.count++] = -scale;
-                for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], rest_of(o, b.point[q]));
+                for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], pli_octree_rest_of(o, b.point[q]));
             } else {
                 continue;
             }
@@ -504,12 +464,12 @@ static double joint_volume(const PliOctreeOperator *o, const PliOctreeJoint *j, 
     const PliIndex cell = o->cell[j->coarse];
     double sum = 0.0;
     for (int q = 0; q < 8; ++q)
-        if (octants_towards(j->side) >> q & 1)
+        if (pli_octree_octants_towards(j->side) >> q & 1)
             sum += 0.25 * stiff_volume(o, cell, q) * bend_lack(o, cell, q, across, 0.375);
     for (PliIndex k = 0; k < j->count; ++k)
         for (int q = 0; q < 8; ++q) {
             const PliIndex fine = o->cell[j->point[k]];
-            const bool behind = octants_towards(j->side) >> q & 1;
+            const bool behind = pli_octree_octants_towards(j->side) >> q & 1;
             sum += stiff_volume(o, fine, q) *
                    (behind ? 0.25 * bend_lack(o, fine, q, across, 0.5) : bend_lack(o, fine, q, across, 0.375));
         }
@@ -526,7 +486,7 @@ static bool is_thin(const PliOctreeCell *c, int axis)
 static bool add_hinge(PliOctreeOperator *o, PliIndex joint, int across)
 {
     const PliOctreeJoint *j = &o->joint[joint];
-    const double *middle = o->joint_rest + 3 * (size_t)joint, *coarse = rest_of(o, j->coarse);
+    const double *middle = o->joint_rest + 3 * (size_t)joint, *coarse = pli_octree_rest_of(o, j->coarse);
     const double length = v3_distance(coarse, middle), h = o->tree->size[o->tree->cell[o->cell[j->coarse]].level];
     double up = 0.0, down = 0.0, spread = 0.0, centre[3];
     bool is_up[4];
@@ -543,7 +503,7 @@ static bool add_hinge(PliOctreeOperator *o, PliIndex joint, int across)
     }
     if (!(up > 0.0 && down > 0.0)) return false;
     for (PliIndex k = 0; k < j->count; ++k) {
-        const double at = rest_of(o, j->point[k])[across];
+        const double at = pli_octree_rest_of(o, j->point[k])[across];
         hinge.across[k] = is_up[k] ? j->weight[k] / up : -j->weight[k] / down;
         spread += hinge.across[k] * at;
     }
@@ -552,7 +512,7 @@ static bool add_hinge(PliOctreeOperator *o, PliIndex joint, int across)
     v3_scale(a, hinge.along);
     for (PliIndex k = 0; k < j->count; ++k) {
         hinge.across[k] /= spread;
-        v3_madd(b, hinge.across[k], rest_of(o, j->point[k]));
+        v3_madd(b, hinge.across[k], pli_octree_rest_of(o, j->point[k]));
     }
     hinge.rest = v3_dot(a, b);
     o->hinge[o->hinge_count++] = hinge;
@@ -594,218 +554,18 @@ static void add_joint_bends(PliOctreeOperator *o)
             b.split = keep;
             for (PliIndex q = begin; q < b.count; ++q) {
                 b.c[q] *= j->weight[k];
-                v3_madd(far, b.c[q], rest_of(o, b.point[q]));
+                v3_madd(far, b.c[q], pli_octree_rest_of(o, b.point[q]));
             }
         }
         if (!good) continue;
         const double *middle = o->joint_rest + 3 * (size_t)n;
-        const double reach[2] = { v3_distance(rest_of(o, j->coarse), middle), v3_distance(far, middle) };
+        const double reach[2] = { v3_distance(pli_octree_rest_of(o, j->coarse), middle), v3_distance(far, middle) };
         bend_between(&b, h, reach);
         for (PliIndex k = 0; k < j->count; ++k) {
             b.point[b.count] = j->point[k];
             b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]) * j->weight[k];
         }
         if (bend_is_straight(o, &b, h)) push_bend(o, &b);
-    }
-}
-
-// ---- corrections -----------------------------------------------------------------------------------------------------------
-
-static PliIndex add_near(const PliOctreeOperator *o, PliIndex cell, const double centre[3], double reach,
-                         PliIndex *list, PliIndex count)
-{
-    const PliIndex n = o->active->length[cell];
-    for (PliIndex i = 0; i <= n; ++i) {
-        const PliIndex c = i < n ? pli_octree_neighbour(o->active, cell, i) : cell, point = o->position[c];
-        if (v3_distance(rest_of(o, point), centre) > reach) continue;
-        PliIndex at = count;
-        while (at > 0 && list[at - 1] > point) --at;
-        if (at > 0 && list[at - 1] == point) continue;
-        if (count == PLI_OCTREE_FIT_POINTS) return count;
-        memmove(list + at + 1, list + at, (count - at) * sizeof *list);
-        list[at] = point;
-        count++;
-    }
-    return count;
-}
-
-// block += k sigma(d (x) g) t as a matrix that acts on d
-static void add_stress_block(const PliLame *m, double k, const double g[3], const double t[3], double block[9])
-{
-    const double gt = v3_dot(g, t);
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) block[3 * i + j] += k * (m->mu * g[i] * t[j] + m->bulk * t[i] * g[j]);
-        block[4 * i] += k * m->mu * gt;
-    }
-}
-
-typedef struct Face {
-    PliIndex a, b, joint;             ///< joint: of a with b, PLI_NONE where both are of one level
-    double centre[3], area[3], width; ///< area along the normal, towards b
-} Face;
-
-/// What the force at one end of a difference with gradient t does when the field grows by d (x) g: 3-D, in a plane, or along a line.
-static void add_octant_block(const PliOctreeOperator *o, const Octant *q, double k, const double g[3],
-                             const double t[3], double block[9])
-{
-    PliLame m = o->lame;
-    if (q->known_count == 3 || q->at_wall) {
-        add_stress_block(&m, k, g, t, block);
-    } else if (q->known_count == 2) {
-        double n[3], projected[9] = { 0 };
-        v3_cross(n, q->across[q->known[0]], q->across[q->known[1]]);
-        v3_scale(n, 1.0 / v3_norm(n));
-        m.bulk = pli_octree_plane_lambda(&m);
-        add_stress_block(&m, k, g, t, projected);
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) projected[3 * i + j] -= k * m.mu * v3_dot(g, t) * n[i] * n[j];
-        for (int i = 0; i < 9; ++i) block[i] += projected[i];
-    } else {
-        const double *d = q->across[q->known[0]];
-        const double scale = k * o->material.young * v3_dot(g, t) / v3_dot(d, d);
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) block[3 * i + j] += scale * d[i] * d[j];
-    }
-}
-
-/// Gradients of the differences of an octant, whatever it is.
-static void octant_gradients(const Octant *q, double grad[3][3])
-{
-    memcpy(grad, q->grad, sizeof q->grad);
-    if (q->known_count == 3 || q->at_wall) return;
-    memset(grad, 0, sizeof q->grad);
-    const int a = q->known[0];
-    const double *u = q->across[a], uu = v3_dot(u, u);
-    if (q->known_count == 1) {
-        v3_madd(grad[a], 1.0 / uu, u);
-        return;
-    }
-    const int b = q->known[1];
-    const double *v = q->across[b], vv = v3_dot(v, v), uv = v3_dot(u, v), det = uu * vv - uv * uv;
-    v3_madd(grad[a], vv / det, u), v3_madd(grad[a], -uv / det, v);
-    v3_madd(grad[b], uu / det, v), v3_madd(grad[b], -uv / det, u);
-}
-
-static void monomials_at(const PliOctreeOperator *o, const Face *face, PliIndex point, double sign, double *sum)
-{
-    double value[PLI_OCTREE_MONOMIALS];
-    if (point & PLI_OCTREE_JOINT) {
-        const PliOctreeJoint *j = &o->joint[point ^ PLI_OCTREE_JOINT];
-        for (PliIndex k = 0; k < j->count; ++k) monomials_at(o, face, j->point[k], sign * j->weight[k], sum);
-        return;
-    }
-    pli_octree_monomials(face->centre, face->width, rest_of(o, point), value);
-    for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m) sum[m] += sign * value[m];
-}
-
-/// Takes from `block` (one per monomial) the force on face.a that an octant exerts across the face, times a share.
-static void take_octant(const PliOctreeOperator *o, const Face *face, PliIndex point, int number, double share,
-                        double (*block)[9])
-{
-    Octant q;
-    double grad[3][3], value[3][PLI_OCTREE_MONOMIALS] = { { 0 } }, sign = 0.0;
-    int k = -1;
-    if (!octant_of(o, point, number, &q)) return;
-    for (int n = 0; n < q.known_count; ++n) {
-        const int a = q.known[n];
-        const PliIndex from = q.from[a], to = q.to[a];
-        const PliIndex near = face->joint == PLI_NONE ? face->a : face->joint;
-        if (from == near && to == face->b) k = a, sign = 1.0;
-        if (from == face->b && to == near) k = a, sign = -1.0;
-        monomials_at(o, face, to, 1.0, value[a]);
-        monomials_at(o, face, from, -1.0, value[a]);
-    }
-    if (k < 0) return;
-    octant_gradients(&q, grad);
-    for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m) {
-        double g[3] = { 0, 0, 0 };
-        for (int n = 0; n < q.known_count; ++n) v3_madd(g, value[q.known[n]][m], grad[q.known[n]]);
-        add_octant_block(o, &q, -sign * share * q.volume, g, grad[k], block[m]);
-    }
-}
-
-static void add_correction(PliOctreeOperator *o, const Face *face, int side)
-{
-    PliIndex list[PLI_OCTREE_FIT_POINTS], count = 0;
-    double points[3 * PLI_OCTREE_FIT_POINTS], w[PLI_OCTREE_MONOMIALS * PLI_OCTREE_FIT_POINTS];
-    count = add_near(o, o->cell[face->a], face->centre, 2.0 * face->width, list, count);
-    count = add_near(o, o->cell[face->b], face->centre, 2.0 * face->width, list, count);
-    for (PliIndex i = 0; i < count; ++i) v3_copy(points + 3 * (size_t)i, rest_of(o, list[i]));
-    if (o->correction_count == o->correction_capacity || o->entry_count + count > o->entry_capacity ||
-        !pli_octree_fit_quadratic(face->centre, face->width, points, count, w)) {
-        o->uncorrected++;
-        return;
-    }
-    // what the face should do to each monomial, less what the octants on it do
-    const PliOctreeJoint *joint = face->joint == PLI_NONE ? NULL : &o->joint[face->joint ^ PLI_OCTREE_JOINT];
-    double share = joint ? 0.0 : 1.0;
-    for (PliIndex k = 0; joint && k < joint->count; ++k) share += joint->point[k] == face->a ? joint->weight[k] : 0.0;
-    double block[PLI_OCTREE_MONOMIALS][9] = { { 0 } };
-    for (int m = 0; m < 3; ++m) {
-        double g[3] = { 0, 0, 0 };
-        g[m] = 1.0 / face->width;
-        add_stress_block(&o->lame, pli_octree_factor(o, o->cell[face->a]), g, face->area, block[m]);
-    }
-    for (int q = 0; q < 8; ++q) {
-        if (octants_towards(side ^ 1) >> q & 1) {
-            take_octant(o, face, face->b, q, share, block);
-            continue;
-        }
-        if (face->joint == PLI_NONE) take_octant(o, face, face->a, q, share, block);
-        for (PliIndex k = 0; joint && k < joint->count; ++k) take_octant(o, face, joint->point[k], q, share, block);
-    }
-    PliOctreeCorrection *c = &o->correction[o->correction_count++];
-    *c = (PliOctreeCorrection){ .plus = face->a, .minus = face->b, .first = o->entry_count, .count = count };
-    for (PliIndex i = 0; i < count; ++i) {
-        const double *wi = w + PLI_OCTREE_MONOMIALS * (size_t)i;
-        double *column = o->entry_block + PLI_OCTREE_BLOCK * (size_t)o->entry_count;
-        double *g = o->entry_grad + PLI_OCTREE_GRAD * (size_t)o->entry_count, at[3], b[9] = { 0 };
-        for (int m = 0; m < PLI_OCTREE_MONOMIALS; ++m)
-            for (int k = 0; k < 9; ++k) b[k] += wi[m] * block[m][k];
-        for (int k = 0; k < 9; ++k) column[4 * (k % 3) + k / 3] = b[k]; // the fourth stays zero
-        for (int k = 0; k < 3; ++k) g[k] = wi[k] / face->width;
-        o->entry_point[o->entry_count++] = list[i];
-        m3_apply(at, b, rest_of(o, list[i]));
-        v3_add(c->at_rest, c->at_rest, at);
-    }
-}
-
-static bool same_factor(const PliOctreeOperator *o, PliIndex a, PliIndex b)
-{
-    const double at_a = pli_octree_factor(o, a), at_b = pli_octree_factor(o, b);
-    return fabs(at_a - at_b) <= 1e-9 * at_a;
-}
-
-static void add_corrections(PliOctreeOperator *o)
-{
-    const PliOctreeTree *t = o->tree;
-    for (PliIndex i = 0; i < o->count; ++i) {
-        const PliIndex cell = o->cell[i];
-        const PliOctreeCell *c = &t->cell[cell];
-        const double h = t->size[c->level];
-        for (int side = 0; side < 6; ++side) {
-            const PliIndex n = c->neighbour[side];
-            if (n == PLI_NONE) continue;
-            PliIndex other = o->position[n];
-            const bool same = other != PLI_NONE;
-            const int axis = side >> 1;
-            if (same && (!(side & 1) || !is_skewed_face(o, cell, side))) continue;
-            if (!same) {
-                // the finer of two cells makes their face
-                if (t->cell[n].parent == PLI_NONE || o->position[t->cell[n].parent] == PLI_NONE) continue;
-                other = o->position[t->cell[n].parent];
-            }
-            const PliIndex joint = same ? PLI_NONE : joint_of(o, other, side ^ 1);
-            if (!o->is_interior[cell] && !o->is_interior[o->cell[other]]) continue;
-            // where the stiffness jumps no quadratic field is a solution
-            if (!same_factor(o, cell, o->cell[other])) continue;
-            Face face = { .a = i, .b = other, .joint = joint, .width = same ? 1.3 * h : 1.3 * 1.5 * h };
-            const double sign = side & 1 ? 1.0 : -1.0;
-            pli_octree_cell_centre(t, cell, face.centre);
-            face.centre[axis] += 0.5 * sign * h;
-            face.area[axis] = sign * t->fill * h * h;
-            add_correction(o, &face, side);
-        }
     }
 }
 
@@ -866,6 +626,7 @@ static void add_elements(PliOctreeOperator *o)
 
 void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
 {
+    if (!o->is_paper) pli_octree_keep_corrections(o);
     number_points(o, is_held);
     o->tet_count = o->sample_count = o->membrane_count = o->bar_count = o->bend_count = o->correction_count =
         o->entry_count = o->joint_count = o->hinge_count = 0;
@@ -880,7 +641,7 @@ void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
     mark_skewed(o);
     find_joints(o);
     add_elements(o);
-    add_corrections(o);
+    pli_octree_add_corrections(o);
     find_steps(o);
     sort_tets(o);
     PliIndex *ordered = o->corner + 4 * (size_t)o->tet_capacity; // the second half of the array

@@ -1,5 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <cmath>
+#include <memory>
 
 #include "scheme/octree/rig.h"
 
@@ -176,6 +177,63 @@ TEST(OctreeOperator, RigidMotionsAreFreeOfForce)
         for (double k : f) worst = std::max(worst, std::fabs(k));
         for (double k : g) scale = std::max(scale, std::fabs(k));
         EXPECT_LT(worst, 1e-9 * scale) << seed;
+    }
+}
+
+/// Corrections with their entries, as bytes.
+std::vector<unsigned char> corrections_of(const PliOctreeOperator &o)
+{
+    std::vector<unsigned char> out;
+    const auto add = [&](const void *from, size_t bytes) {
+        const auto *p = static_cast<const unsigned char *>(from);
+        out.insert(out.end(), p, p + bytes);
+    };
+    for (PliIndex i = 0; i < o.correction_count; ++i) {
+        const PliOctreeCorrection &c = o.correction[i];
+        for (PliIndex k : { c.plus, c.minus, c.first, c.count, PliIndex(c.side) }) add(&k, sizeof k);
+        add(c.at_rest, sizeof c.at_rest);
+    }
+    add(o.entry_point, o.entry_count * sizeof *o.entry_point);
+    add(o.entry_grad, PLI_OCTREE_GRAD * size_t(o.entry_count) * sizeof *o.entry_grad);
+    add(o.entry_block, PLI_OCTREE_BLOCK * size_t(o.entry_count) * sizeof *o.entry_block);
+    return out;
+}
+
+// Corrections whose surroundings stay are taken over from the operator before.
+TEST(OctreeOperator, WhatIsTakenOverHasTheBitsOfWhatIsMadeAnew)
+{
+    for (int shape = 0; shape < 2; ++shape) {
+        std::unique_ptr<OctreeRig> r(shape ? new OctreeRig(2, 1, 1, 16, 3) : new OctreeRig(1, 1, 1, 16, 3));
+        if (shape) r->start(1);
+        uint64_t seed = 7 + uint64_t(shape);
+        PliIndex taken = 0, all = 0;
+        for (int round = 0; round < 60; ++round) {
+            for (int k = 0; k < 1 + round % 3; ++k) {
+                const PliIndex c = PliIndex(pli_random(&seed) % r->tree->cell_count);
+                if (r->active.is_active[c] && pli_octree_has_children(r->tree, c))
+                    r->split(c);
+                else if (round > 20 && pli_octree_may_merge(&r->active, c))
+                    pli_octree_merge(&r->active, c);
+            }
+            for (PliIndex w = 0; round % 11 == 10 && w < r->tree->wall_count; ++w)
+                if (r->tree->wall_side[w] == round % 6) r->held[w] ^= 1;
+            if (round == 30) {
+                r->material.young *= 3.0;
+                pli_octree_operator_set_material(&r->op, &r->material);
+            }
+            r->rebuild();
+            const std::vector<unsigned char> as_it_is = corrections_of(r->op);
+            taken += r->op.kept_count, all += r->op.correction_count;
+            if (round == 30) {
+                EXPECT_EQ(r->op.kept_count, 0u);
+            }
+            pli_octree_operator_set_material(&r->op, &r->material); // forgets what was before
+            r->rebuild();
+            EXPECT_EQ(r->op.kept_count, 0u);
+            ASSERT_EQ(as_it_is, corrections_of(r->op)) << "round " << round << " of shape " << shape;
+        }
+        EXPECT_GT(taken, all / 4) << "shape " << shape;
+        EXPECT_LT(taken, all);
     }
 }
 
