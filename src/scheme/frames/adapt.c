@@ -126,8 +126,9 @@ static void carry(const PliFrames *s, double *hat)
 }
 
 // Forces on active frames and candidates at (x, v): elastic ones from the stresses of the live regions, and what gravity, the
-// host and the tools do to every coefficient, pulled through the rows over candidates.
-static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+// host and the tools do to every coefficient, pulled through the rows over candidates. `again`: frames have woken since the last time,
+// and that moves nothing, so what acts on every coefficient is known.
+static void gather_forces(PliFrames *s, PliBody *body, const double *x, const double *v, double dt, bool again)
 {
     (void)pli_body_evaluate(body, x, v);
     memset(s->hat, 0, 3 * (size_t)s->dof_count * sizeof *s->hat);
@@ -154,12 +155,14 @@ static void gather_forces(PliFrames *s, PliBody *body, const double *x, const do
     }
     pli_frames_add_rest_forces(s, x, s->hat);
 
-    memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
-    for (PliIndex i = 0; i < s->dof_count; ++i)
-        v3_madd(s->force + 3 * (size_t)i, s->load[i], pli_body_def(body)->gravity);
-    const double start = pli_cpu_ms();
-    pli_body_add_external_forces(body, x, v, dt, s->force); // these too
-    pli_body_stats_mutable(body)->force_ms += pli_cpu_ms() - start;
+    if (!again) {
+        memset(s->force, 0, 3 * (size_t)s->dof_count * sizeof *s->force);
+        for (PliIndex i = 0; i < s->dof_count; ++i)
+            v3_madd(s->force + 3 * (size_t)i, s->load[i], pli_body_def(body)->gravity);
+        const double start = pli_cpu_ms();
+        pli_body_add_external_forces(body, x, v, dt, s->force); // these too
+        pli_body_stats_mutable(body)->force_ms += pli_cpu_ms() - start;
+    }
     pull(s, s->force, s->hat);
     carry(s, s->hat);
 }
@@ -585,7 +588,7 @@ static void apply_wishes(PliFrames *s, PliBody *body, double *x, double *v)
     PliDag *g = s->dag;
     PliStats *stats = pli_body_stats_mutable(body);
     const double before = pli_frames_kinetic_energy(s, v);
-    (void)pli_frames_refresh_offsets(s, x, true); // regions that split now go back to the truth
+    (void)pli_frames_refresh_offsets(s, x, PLI_OFFSETS_MOVED); // regions that split now go back to the truth
     PliIndex on = 0, off = 0;
     for (PliIndex i = 0; i < s->count; ++i)
         if (s->wish[i] == ACTIVATE) pli_dag_activate(g, i), s->age[i] = 0, on++;
@@ -658,12 +661,12 @@ static bool looks_now(const PliFrames *s, const PliCriterionDef *c, double dt)
 }
 
 /// Forces of this moment, unless nothing can wake and no decision follows this step. False: not needed.
-static bool gather_in_time(PliFrames *s, PliBody *body, const double *x, const double *v, double dt)
+static bool gather_in_time(PliFrames *s, PliBody *body, const double *x, const double *v, double dt, bool again)
 {
     const PliCriterionDef *c = &pli_body_def(body)->criterion;
     if (is_full(s) && is_free(s, c) && !looks_now(s, c, dt)) return false;
     gather_masses(s);
-    gather_forces(s, body, x, v, dt);
+    gather_forces(s, body, x, v, dt, again);
     return true;
 }
 
@@ -720,7 +723,7 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
     if (s->retuned) { // what was balanced is so no longer, and what merged regions hold was that of the old material
         s->retuned = s->polished = false;
         s->still = 0;
-        if (pli_frames_refresh_offsets(s, x, true)) pli_body_set_sample_s0(body, s->sample_s0);
+        if (pli_frames_refresh_offsets(s, x, PLI_OFFSETS_ALL)) pli_body_set_sample_s0(body, s->sample_s0);
     }
     const bool first = s->predicted == 0;
     bool due = first, may_wake = true;
@@ -759,14 +762,14 @@ bool pli_frames_adapt(void *self, PliBody *body, double *x, double *v, double dt
         pli_body_recut(body);
         changed = true;
     }
-    if (!changed && pli_frames_refresh_offsets(s, x, false)) pli_body_set_sample_s0(body, s->sample_s0);
-    bool gathered = gather_in_time(s, body, x, v, dt);
+    if (!changed && pli_frames_refresh_offsets(s, x, PLI_OFFSETS_STALE)) pli_body_set_sample_s0(body, s->sample_s0);
+    bool gathered = gather_in_time(s, body, x, v, dt, false);
     // sleep falls at decisions, waking in any step: the first steps after a blow decide how a body moves
     for (int level = 1; gathered && may_wake && level < s->layout->level_count; ++level) {
         if (!must_wake(s, body, c, x, v, dt, first)) break;
         change_set(s, body, x, v);
         changed = true;
-        gathered = gather_in_time(s, body, x, v, dt);
+        gathered = gather_in_time(s, body, x, v, dt, true);
     }
     s->predicted = gathered ? s->dag->revision : NOT_GATHERED;
     if (gathered) {

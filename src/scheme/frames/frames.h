@@ -125,9 +125,11 @@ void pli_frames_refresh_samples(PliFrames *s); ///< the same for a new front alo
 PliStatus pli_frames_merge_create(PliFrames *s);
 void pli_frames_merge_destroy(PliFrames *s);
 bool pli_frames_refresh_front(PliFrames *s, const double *x); ///< false: more frames meet in a region than fit
-/// Measures again the offsets of merged regions whose strain has moved away, or of all. True when one changed (sample_s0 is up
+/// Which offsets are measured again: all, those of regions whose strain has changed since by more than rounding, or by enough to matter.
+typedef enum PliFrameOffsets { PLI_OFFSETS_ALL, PLI_OFFSETS_MOVED, PLI_OFFSETS_STALE } PliFrameOffsets;
+/// Measures again offsets of merged regions. True when one changed (sample_s0 is up
 /// to date then). What the force changes by is what it would change by if the region were split: info.split_jump.
-bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all);
+bool pli_frames_refresh_offsets(PliFrames *s, const double *x, PliFrameOffsets which);
 /// Splits merged regions that are no longer calm and, when asked to look, merges those that have become so. True when the
 /// front changed; the cut arrays are up to date then, the active set is the same.
 bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, double dt, bool look);

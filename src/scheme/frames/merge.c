@@ -575,7 +575,7 @@ bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, dou
     }
     if (change) {
         const PliIndex before = s->front_count;
-        (void)pli_frames_refresh_offsets(s, x, true); // what splits now goes back to the truth
+        (void)pli_frames_refresh_offsets(s, x, PLI_OFFSETS_MOVED); // what splits now goes back to the truth
         for (PliIndex i = 0; i < r->node_count; ++i) {
             s->pack[i].was_live = s->pack[i].live;
             s->pack[i].live = false;
@@ -590,8 +590,9 @@ bool pli_frames_update_front(PliFrames *s, const double *x, const double *v, dou
     return change;
 }
 
-bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all)
+bool pli_frames_refresh_offsets(PliFrames *s, const double *x, PliFrameOffsets which)
 {
+    static const double share[] = { [PLI_OFFSETS_ALL] = -1.0, [PLI_OFFSETS_MOVED] = 1e-6, [PLI_OFFSETS_STALE] = 1.0 };
     bool any = false;
     for (PliIndex i = 0; i < s->front_count; ++i) {
         PliFramePack *p = &s->pack[s->front[i]];
@@ -604,7 +605,7 @@ bool pli_frames_refresh_offsets(PliFrames *s, const double *x, bool all)
             for (int k = 0; k < 6; ++k)
                 away = fmax(away, fabs(E[k] - p->strain[m][k])), size = fmax(size, fabs(p->strain[m][k]));
         }
-        if (!all && away <= 1e-6 + 1e-3 * size) continue;
+        if (away <= share[which] * (1e-6 + 1e-3 * size)) continue;
         double jump;
         if (measure_offset(s, s->front[i], x, &jump)) {
             any = true;
