@@ -39,10 +39,10 @@ typedef struct PliShadow {
     PliIndex first; ///< its coefficient i is first + i of the other
     double *x, *v;
     PliIndex *fixed;
-    double spacing;               ///< m, of the points of its skin
-    PliIndex *point, point_count; ///< those of the other's skin that it has
-    PliTransfer *rows;            ///< all of the other's skin from its coefficients
-    PliTool tools[PLI_TOOL_MAX];  ///< the host's, with reactions of their own
+    double spacing;              ///< m, of the points of its skin
+    PliThin thin;                ///< those of the other's skin that it has
+    PliTransfer *rows;           ///< all of the other's skin from its coefficients
+    PliTool tools[PLI_TOOL_MAX]; ///< the host's, with reactions of their own
 } PliShadow;
 enum { PLI_SHADOW_MAX = 8 };
 

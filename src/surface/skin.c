@@ -76,8 +76,10 @@ void pli_skin_hang(PliSkin *s, int level)
     PliTransfer *base = level >= 0 && level < PLI_SKIN_LEVELS && s->at[level] ? s->at[level] : s->finest;
     if (base == s->base) return;
     s->base = base;
+    s->touching = base != s->finest && s->thin[level].count ? &s->thin[level] : NULL;
     list_dofs(s);
     pli_skin_forget_rows(s);
+    pli_skin_wake(s); // other points may touch
 }
 
 void pli_skin_destroy(PliSkin *s)
@@ -105,7 +107,10 @@ void pli_skin_destroy(PliSkin *s)
     PLI_FREE(&host, s->is_kept, n);
     pli_transfer_destroy(s->packed);
     pli_transfer_destroy(s->finest);
-    for (int l = 0; l < PLI_SKIN_LEVELS; ++l) pli_transfer_destroy(s->at[l]);
+    for (int l = 0; l < PLI_SKIN_LEVELS; ++l) {
+        pli_transfer_destroy(s->at[l]);
+        pli_thin_free(&host, &s->thin[l]);
+    }
     PLI_FREE(&host, s, 1);
 }
 

@@ -9,15 +9,18 @@
 #include <pliant/transfer.h>
 
 #include "mesh/nearest.h"
+#include "surface/thin.h"
 
 enum { PLI_SKIN_ROW = 96, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
 
-typedef struct PliSkin {
+struct PliSkin {
     PliHost host;
     PliIndex point_count, tri_count;
     PliIndex *tris;    ///< shape [tri_count, 3]
     PliTransfer *base; ///< points from coefficients of the finest level, or of the one that is all there is: one of ...
     PliTransfer *finest, *at[PLI_SKIN_LEVELS]; ///< ... these, at[l] from those of level l; NULL: not there
+    PliThin thin[PLI_SKIN_LEVELS];             ///< points that tools may touch where it hangs on at[l]; empty: all
+    const PliThin *touching;                   ///< that of the present level; NULL: all
     PliIndex *dof, used_dofs;                  ///< the coefficients `base` uses, ascending
     bool in_use;                ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
     double *rest;               ///< m, shape [point_count, 3]
@@ -46,7 +49,7 @@ typedef struct PliSkin {
     // packed copy for hosts
     PliTransfer *packed;
     uint64_t packed_revision;
-} PliSkin;
+};
 
 PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *points, PliIndex point_count,
                          const PliIndex *tris, PliIndex tri_count, PliTransfer *base /* owned from now on */);
@@ -54,6 +57,18 @@ void pli_skin_destroy(PliSkin *skin);
 void pli_skin_reset(PliSkin *skin); ///< forgets offsets and composed rows
 /// Points hang on the coefficients of that level from now on, if it has rows for that, else on the finest. Rows are made again.
 void pli_skin_hang(PliSkin *skin, int level);
+
+/// How many points tools may touch, and the k-th of them.
+static inline PliIndex pli_skin_touching(const PliSkin *s) { return s->touching ? s->touching->count : s->point_count; }
+static inline PliIndex pli_skin_touching_point(const PliSkin *s, PliIndex k)
+{
+    return s->touching ? s->touching->point[k] : k;
+}
+/// m2, that a point stands for in contact.
+static inline double pli_skin_touching_area(const PliSkin *s, PliIndex i)
+{
+    return s->touching ? s->touching->area[i] : s->area[i];
+}
 
 /// Composes row i for revision `now` if any W row it is made of changed after the row's stamp. `w` has one row per
 /// coefficient in dof numbers. `changed` (may be NULL: recompose always) holds, per coefficient, the revision of its W row.
