@@ -8,7 +8,7 @@
 #include "body/forms.h"
 
 /// Spacing of the points that tools may touch over that of the coefficients they hang on.
-static const double TOUCH = 0.75;
+static const double TOUCH = 1.0;
 
 /// A level with an accuracy is touched as finely as it can give way: of a skin as fine as the finest level most points would say the
 /// same, and contact is most of what a small body costs.
@@ -327,6 +327,15 @@ static bool add_candidates(PliBody *b, PliIndex awake)
     return fits;
 }
 
+/// m, of the smallest tool that is not flat.
+static double least_radius(const PliBody *b)
+{
+    double least = INFINITY;
+    for (int t = 0; t < b->tool_count; ++t)
+        if (b->tools[t].shape != PLI_TOOL_PLANE) least = fmin(least, b->tools[t].radius);
+    return least;
+}
+
 // Points that a tool may reach during the step: its present distance against what both can move, with a margin. A point whose
 // distance was larger than all that has moved since then need not be looked at.
 void pli_body_contact_begin(PliBody *b, const PliStage *stage)
@@ -358,6 +367,7 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
         pli_skin_wake(skin);
     else
         skin->motion += moved;
+    pli_skin_choose_touching(skin, least_radius(b));
     PliIndex awake = 0;
     for (PliIndex k = 0; k < pli_skin_touching(skin); ++k) {
         const PliIndex i = pli_skin_touching_point(skin, k);

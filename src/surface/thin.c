@@ -55,7 +55,9 @@ PliStatus pli_skin_thin(const PliSkin *s, double spacing, PliThin *thin)
 {
     const PliIndex n = s->point_count;
     pli_thin_free(&s->host, thin);
-    *thin = (PliThin){ .point = PLI_NEW(&s->host, n, PliIndex), .area = PLI_NEW(&s->host, n, double), .all = n };
+    *thin = (PliThin){ .all = n, .spacing = spacing };
+    thin->point = PLI_NEW(&s->host, n, PliIndex);
+    thin->area = PLI_NEW(&s->host, n, double);
     Thinning t = { thin->area, PLI_NEW(&s->host, n, PliIndex), 0 };
     double *normal = PLI_NEW(&s->host, 3 * (size_t)n, double);
     uint8_t *sharp = PLI_NEW(&s->host, n, uint8_t);

@@ -13,6 +13,7 @@ typedef struct PliThin {
     PliIndex *point, count; ///< numbers in the skin, ascending
     double *area;           ///< m2, per point of the skin: that it stands for; of those that others stand for 0
     PliIndex all;           ///< points of the skin
+    double spacing;         ///< m
 } PliThin;
 
 /// Points `spacing` (m) apart or more, sharp ones first: corners and edges are what planes meet. 0: all of them. What `thin` was is gone.

@@ -143,3 +143,55 @@ TEST(TetLodUniform, IsTouchedByFewerPointsWithAnAccuracy)
     }
     EXPECT_LT(std::sqrt(off / area), 0.005) << "of a body of 1 m that was pressed by 0.2 m";
 }
+
+/// A tool that would go in between those points touches all there are: a needle over the middle of a large element is felt as the plain
+/// mesh of that level feels it.
+TEST(TetLodUniform, ANeedleIsFelt)
+{
+    Levels l({ 2, 3, 12 });
+    PliTetLodDef d = tetlod_def(l);
+    d.base.criterion.accuracy = 5.0;
+    d.base.criterion.max_active = l.list[1]->point_count;
+    d.base.material.damping = 1e-3;
+    d.base.gravity[1] = 0.0;
+    Body b = make_tetlod(d);
+    PliFemDef f = pli_fem_default();
+    f.base = d.base;
+    f.base.criterion = pli_criterion_default();
+    f.mesh = l.list[1];
+    PliHost host = pli_host_default();
+    Body fem(pli_fem_create(&host, &f, nullptr));
+    const PliSkin *fine = b->skin;
+    ASSERT_EQ(pli_body_attach_skin(fem.get(), fine->rest, fine->point_count, fine->tris, fine->tri_count, nullptr),
+              PLI_OK);
+    Body *both[] = { &b, &fem };
+    PliTool needle[2] = {};
+    State s(b.get()), sf(fem.get());
+    for (int k = 0; k < 2; ++k) {
+        std::vector<PliIndex> held;
+        const double *rest = pli_body_rest(both[k]->get());
+        for (PliIndex i = 0; i < pli_body_dof_count(both[k]->get()); ++i)
+            if (rest[3 * i + 1] < 1e-9) held.push_back(i);
+        ASSERT_EQ(pli_body_set_fixed(both[k]->get(), held.data(), (PliIndex)held.size(), nullptr), PLI_OK);
+        needle[k].shape = PLI_TOOL_SPHERE, needle[k].radius = 0.05;
+        needle[k].position[0] = needle[k].position[2] = 0.5, needle[k].position[1] = 1.05;
+        needle[k].velocity[1] = -0.5;
+        ASSERT_EQ(pli_body_set_tools(both[k]->get(), &needle[k], 1, nullptr), PLI_OK);
+    }
+    for (int i = 0; i < 30; ++i) {
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        ASSERT_TRUE(pli_body_step(fem.get(), &sf.view, 0.01).finite);
+        for (PliTool &n : needle) n.position[1] += 0.01 * n.velocity[1];
+        if (i >= 10) {
+            EXPECT_NEAR(needle[0].force[1], needle[1].force[1], 0.03 * needle[1].force[1]) << i;
+        }
+    }
+    EXPECT_EQ(pli_body_stats(b.get()).uniform_level, 2);
+    EXPECT_GT(needle[1].force[1], 0.0);
+    needle[0].radius = needle[1].radius = 2.0; // as large as this it may touch fewer
+    needle[0].position[1] = needle[1].position[1] = 2.9;
+    ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    ASSERT_TRUE(pli_body_step(fem.get(), &sf.view, 0.01).finite);
+    EXPECT_LT(b->contact->count, fem->contact->count / 2);
+    EXPECT_GT(b->contact->count, 0u);
+}
