@@ -668,6 +668,13 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order, 
     pli_choice_make(b, s, dt, once);
     be_cautious(b, dt);
     attempt(b, s, dt, &info);
+    if (pli_choice_take_back(b, &info)) {
+        go_back(b);
+        b->system.last_drift = 0.0;
+        info = (PliStepInfo){ .bad_element = PLI_NONE, .bad_dof = PLI_NONE };
+        be_cautious(b, dt);
+        attempt(b, s, dt, &info);
+    }
     for (int k = 0; k < MOST_RETRIES && asks_again(b, dt, &info); ++k) {
         go_back(b);
         b->system.last_drift = last_drift;

@@ -39,10 +39,10 @@ typedef struct PliShadow {
     PliIndex first; ///< its coefficient i is first + i of the other
     double *x, *v;
     PliIndex *fixed;
-    double spacing;               ///< m, of the points of its skin
-    PliIndex *point, point_count; ///< those of the other's skin that it has
-    PliTransfer *rows;            ///< all of the other's skin from its coefficients
-    PliTool tools[PLI_TOOL_MAX];  ///< the host's, with reactions of their own
+    double spacing;              ///< m, of the points of its skin
+    PliThin thin;                ///< those of the other's skin that it has
+    PliTransfer *rows;           ///< all of the other's skin from its coefficients
+    PliTool tools[PLI_TOOL_MAX]; ///< the host's, with reactions of their own
 } PliShadow;
 enum { PLI_SHADOW_MAX = 8 };
 
@@ -66,7 +66,9 @@ typedef struct PliChoice {
     PliIndex count;                      ///< ... and the points that is about
     double lag;                          ///< m, what implicit steps would be off by in time
     double largest;                      ///< m, displacement
-    double time;                         ///< s, since reset
+    double time;                         ///< s, since reset ...
+    double rough_until;                  ///< ... until which no implicit step is taken
+    PliIndex inverted;                   ///< elements, after the last step
     double *change;                      ///< m/s, 3 per active point: of the velocity in the last step ...
     uint64_t change_revision;            ///< ... of this cut
     uint64_t changes;
@@ -198,6 +200,8 @@ void pli_body_shadows_show(PliBody *body, const double *x, double dt); ///< afte
 void pli_choice_reset(PliBody *body);
 /// How the coming step is taken. `once`: the host corrects it afterwards.
 void pli_choice_make(PliBody *body, const PliState *s, double dt, bool once);
+/// An implicit step that had a choice has turned elements inside out, or failed: true, and it is to be made again explicitly.
+bool pli_choice_take_back(PliBody *body, const PliStepInfo *info);
 void pli_choice_note(PliBody *body, double dt, const PliStepInfo *info); ///< it was
 double pli_body_rest_substep(PliBody *body);                             ///< s, the longest explicit one at rest
 // body_filter.c

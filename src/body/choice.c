@@ -26,6 +26,9 @@ static const double MEMORY = 1.0, MOST_LAG = 0.005;
 static const double SOON = 0.05, START = 0.5;
 /// Lag at which explicit steps are taken up again, over that at which implicit ones are.
 static const double LEAVE = 2.0;
+/// s, that steps are explicit after an implicit one has turned elements inside out. It goes by the tangent where it begins: a bar that was
+/// pinched from two sides was thrown out of the scene. (Two or four implicit steps in its place turned as many.)
+static const double ROUGH = 0.2;
 /// Error of a step of second order: so much of step^3 times the third derivative (x''' of SDIRK, see pli_implicit_stages).
 static const double THIRD = 0.04;
 
@@ -92,7 +95,7 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
         c->implicit = false, c->reason = PLI_CHOICE_HOST;
     else if (b->def.criterion.budget_ms > 0.0)
         c->implicit = false, c->reason = PLI_CHOICE_BUDGET;
-    else if (lag_of(b) > (was ? LEAVE : 1.0) * MOST_LAG)
+    else if (c->time < c->rough_until || lag_of(b) > (was ? LEAVE : 1.0) * MOST_LAG)
         c->implicit = false, c->reason = PLI_CHOICE_MOTION;
     else if (b->tool_count && b->looks == 0)
         c->implicit = was, c->reason = PLI_CHOICE_WORK; // nobody knows yet how many points tools may touch
@@ -101,6 +104,16 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
             was ? c->implicit_work < CLEARLY * c->explicit_work : CLEARLY * c->implicit_work < c->explicit_work,
         c->reason = PLI_CHOICE_WORK;
     if (c->implicit != was) b->system.last_drift = 0.0, c->changes++;
+}
+
+bool pli_choice_take_back(PliBody *b, const PliStepInfo *info)
+{
+    PliChoice *c = &b->choice;
+    if (b->def.integrator != PLI_INTEGRATE_AUTO || !c->implicit || c->reason == PLI_CHOICE_HOST) return false;
+    if (info->status == PLI_OK && info->inverted <= c->inverted) return false;
+    c->implicit = false, c->reason = PLI_CHOICE_MOTION, c->changes++;
+    c->rough_until = c->time + ROUGH;
+    return true;
 }
 
 /// kg-weighted RMS of how the change of velocity changes from step to step: the third derivative of the motion, times step^2.
@@ -143,6 +156,7 @@ void pli_choice_note(PliBody *b, double dt, const PliStepInfo *info)
     c->lag *= exp(-dt / MEMORY);
     c->lag += error;
     c->time += dt;
+    c->inverted = info->inverted;
     const PliIndex n = b->system.active_count;
     if (n > 2 * c->count || 2 * n < c->count) c->count = n, c->iterations = 0.0;
     if (c->implicit)

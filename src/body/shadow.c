@@ -20,7 +20,7 @@ void pli_body_shadows_free(PliBody *b)
         PLI_FREE(&b->host, s->x, 3 * n);
         PLI_FREE(&b->host, s->v, 3 * n);
         PLI_FREE(&b->host, s->fixed, n);
-        PLI_FREE(&b->host, s->point, s->point_count);
+        pli_thin_free(&b->host, &s->thin);
         pli_transfer_destroy(s->rows);
         pli_body_destroy(s->body);
     }
@@ -28,22 +28,6 @@ void pli_body_shadows_free(PliBody *b)
 }
 
 // ---- what the body is told, they are told, too ------------------------------------------------------------------------------
-
-typedef struct Thinning {
-    double *area;     ///< m2, that each point stands for; of those that others stand for 0
-    PliIndex *keeper; ///< who stands for each; PLI_NONE: nobody yet
-    PliIndex kept;
-} Thinning;
-
-static void stand_for(PliIndex i, void *user)
-{
-    Thinning *t = user;
-    if (t->keeper[i] != PLI_NONE) return;
-    t->keeper[i] = t->kept;
-    if (i == t->kept) return;
-    t->area[t->kept] += t->area[i];
-    t->area[i] = 0.0;
-}
 
 /// Every point of a skin from the coefficients of a shadow.
 static PliStatus hang(PliBody *b, PliShadow *s)
@@ -67,36 +51,15 @@ static PliStatus hang(PliBody *b, PliShadow *s)
 static PliStatus wear(PliBody *b, PliShadow *s, PliError *err)
 {
     const PliSkin *skin = b->skin;
-    const PliIndex n = skin->point_count;
-    Thinning t = { PLI_NEW(&b->host, n, double), PLI_NEW(&b->host, n, PliIndex), 0 };
-    double *place = PLI_NEW(&b->host, 3 * (size_t)n, double);
-    PliStatus status = PLI_OUT_OF_MEMORY;
-    PliIndex count = 0;
-    PLI_FREE(&b->host, s->point, s->point_count);
-    s->point_count = 0;
-    if (!t.area || !t.keeper || !place) goto done;
-    memcpy(t.area, skin->area, n * sizeof *t.area);
-    for (PliIndex i = 0; i < n; ++i) t.keeper[i] = PLI_NONE;
-    for (t.kept = 0; t.kept < n; ++t.kept) {
-        if (t.keeper[t.kept] != PLI_NONE) continue;
-        const double *p = skin->rest + 3 * (size_t)t.kept;
-        if (s->spacing > 0.0) pli_nearest_within(&skin->near, p, s->spacing, stand_for, &t);
-        t.keeper[t.kept] = t.kept;
-        v3_copy(place + 3 * (size_t)count++, p);
-    }
-    s->point = PLI_NEW(&b->host, count, PliIndex);
-    if (!s->point) goto done;
-    s->point_count = count;
-    for (PliIndex i = 0, k = 0; i < n; ++i)
-        if (t.keeper[i] == i) s->point[k++] = i;
-    status = hang(b, s);
-    if (status == PLI_OK) status = pli_body_attach_skin(s->body, place, count, NULL, 0, err);
-    if (status == PLI_OK)
-        for (PliIndex k = 0; k < count; ++k) s->body->skin->area[k] = t.area[s->point[k]];
-done:
-    PLI_FREE(&b->host, t.area, n);
-    PLI_FREE(&b->host, t.keeper, n);
-    PLI_FREE(&b->host, place, 3 * (size_t)n);
+    double *place = PLI_NEW(&b->host, 3 * (size_t)skin->point_count, double);
+    PliStatus status = place ? pli_skin_thin(skin, s->spacing, &s->thin) : PLI_OUT_OF_MEMORY;
+    for (PliIndex k = 0; status == PLI_OK && k < s->thin.count; ++k)
+        v3_copy(place + 3 * (size_t)k, skin->rest + 3 * (size_t)s->thin.point[k]);
+    if (status == PLI_OK) status = hang(b, s);
+    if (status == PLI_OK) status = pli_body_attach_skin(s->body, place, s->thin.count, NULL, 0, err);
+    for (PliIndex k = 0; status == PLI_OK && k < s->thin.count; ++k)
+        s->body->skin->area[k] = s->thin.area[s->thin.point[k]];
+    PLI_FREE(&b->host, place, 3 * (size_t)skin->point_count);
     return status == PLI_OK ? status : pli_refuse(err, status, "no memory for the skins of shadows");
 }
 
@@ -256,12 +219,12 @@ double pli_body_shadow_distance(PliBody *b, int k, const double *x)
     PliShadow *s = &b->shadow[k];
     if (!skin || !b->shadow_points) return 0.0;
     double *other = b->shadow_points + 3 * (size_t)skin->point_count, sum = 0.0, area = 0.0;
-    pli_body_skin_some(b, x, s->point, s->point_count, b->shadow_points);
+    pli_body_skin_some(b, x, s->thin.point, s->thin.count, b->shadow_points);
     pli_body_skin_positions(s->body, s->x, other);
-    for (PliIndex n = 0; n < s->point_count; ++n) {
+    for (PliIndex n = 0; n < s->thin.count; ++n) {
         const double weight = s->body->skin->area[n];
         double p[3], d[3];
-        own_place(b, s->point[n], p);
+        own_place(b, s->thin.point[n], p);
         v3_sub(d, p, other + 3 * (size_t)n);
         sum += weight * v3_dot(d, d);
         area += weight;
@@ -275,9 +238,9 @@ PliShadowGaps pli_body_shadow_gaps(PliBody *b, int k, int coarser, const double 
     PliShadowGaps gaps = { 0.0, 0.0, 0.0 };
     double area = 0.0;
     if (!b->skin || !b->shadow_points) return gaps;
-    pli_body_skin_some(b, x, one->point, one->point_count, b->shadow_points);
-    for (PliIndex n = 0; n < one->point_count; ++n) {
-        const PliIndex i = one->point[n];
+    pli_body_skin_some(b, x, one->thin.point, one->thin.count, b->shadow_points);
+    for (PliIndex n = 0; n < one->thin.count; ++n) {
+        const PliIndex i = one->thin.point[n];
         const double weight = one->body->skin->area[n];
         double p[3][3], fine[3], coarse[3];
         own_place(b, i, p[0]);

@@ -7,6 +7,22 @@
 #include "base/vec.h"
 #include "body/forms.h"
 
+/// Spacing of the points that tools may touch over that of the coefficients they hang on.
+static const double TOUCH = 1.0;
+
+/// A level with an accuracy is touched as finely as it can give way: of a skin as fine as the finest level most points would say the
+/// same, and contact is most of what a small body costs.
+static PliStatus thin_for_level(const PliBody *b, PliSkin *skin, int l)
+{
+    const PliRows rows = pli_transfer_rows(skin->at[l]);
+    double area = 0.0, used = 0.0;
+    if (!(b->def.criterion.accuracy > 0.0)) return PLI_OK;
+    for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) skin->dense[rows.column[k]] = 1.0;
+    for (PliIndex i = 0; i < skin->dof_count; ++i) used += skin->dense[i], skin->dense[i] = 0.0;
+    for (PliIndex i = 0; i < skin->point_count; ++i) area += skin->area[i];
+    return pli_skin_thin(skin, TOUCH * sqrt(area / used), &skin->thin[l]);
+}
+
 /// Where its points are in each level but the finest.
 static PliStatus hang_on_levels(PliBody *b, PliSkin *skin)
 {
@@ -21,6 +37,7 @@ static PliStatus hang_on_levels(PliBody *b, PliSkin *skin)
             const PliIndex count = b->ops->locate_at(b->self, l, skin->rest + 3 * (size_t)i, column, weight);
             if (pli_transfer_push(skin->at[l], column, weight, count) != PLI_OK) return PLI_OUT_OF_MEMORY;
         }
+        if (thin_for_level(b, skin, l) != PLI_OK) return PLI_OUT_OF_MEMORY;
     }
     if (b->ops->only_level) pli_skin_hang(skin, b->ops->only_level(b->self));
     return PLI_OK;
@@ -314,11 +331,20 @@ static bool add_candidates(PliBody *b, PliIndex awake)
             PliIndex column[PLI_SKIN_ROW];
             const PliIndex entries = point_row(b, i, column);
             fits &= pli_contact_add(c, i, t, column, skin->weight + (size_t)i * PLI_SKIN_ROW, entries,
-                                    skin->offset + 3 * (size_t)i, skin->area[i], b->live.x);
+                                    skin->offset + 3 * (size_t)i, pli_skin_touching_area(skin, i), b->live.x);
         }
         skin->wake[i] = skin->motion + nearest;
     }
     return fits;
+}
+
+/// m, of the smallest tool that is not flat.
+static double least_radius(const PliBody *b)
+{
+    double least = INFINITY;
+    for (int t = 0; t < b->tool_count; ++t)
+        if (b->tools[t].shape != PLI_TOOL_PLANE) least = fmin(least, b->tools[t].radius);
+    return least;
 }
 
 // Points that a tool may reach during the step: its present distance against what both can move, with a margin. A point whose
@@ -352,9 +378,12 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
         pli_skin_wake(skin);
     else
         skin->motion += moved;
+    pli_skin_choose_touching(skin, least_radius(b));
     PliIndex awake = 0;
-    for (PliIndex i = 0; i < skin->point_count; ++i)
+    for (PliIndex k = 0; k < pli_skin_touching(skin); ++k) {
+        const PliIndex i = pli_skin_touching_point(skin, k);
         if (!(skin->wake[i] - skin->motion > longest)) skin->kept[awake++] = i; // borrowed: no event is going on
+    }
     evaluate_points(b, skin->kept, awake, b->full_x, skin->position);
     // Where speeds are large and tools are many there is no room for all pairs: then for the nearest, and the others when they come.
     while (!add_candidates(b, awake) && c->reach[0] > 0.0)
@@ -385,11 +414,12 @@ PliIndex pli_body_contact_extend(PliBody *b, const double *dv)
     }
     most *= 2.0; // as above
     for (int t = 0; t < b->tool_count; ++t) tools = fmax(tools, stage->length * v3_norm(b->tools[t].velocity));
-    for (PliIndex i = 0; i < skin->point_count; ++i) {
+    for (PliIndex n = 0; n < pli_skin_touching(skin); ++n) {
+        const PliIndex i = pli_skin_touching_point(skin, n);
         if (skin->wake[i] - skin->motion > most + tools) continue;
         PliIndex column[PLI_SKIN_ROW], entries = PLI_NONE;
         const double *weight = skin->weight + (size_t)i * PLI_SKIN_ROW;
-        double p[3], end[3], n[3];
+        double p[3], end[3], normal[3];
         for (int t = 0; t < b->tool_count; ++t) {
             if (entries == PLI_NONE) {
                 entries = point_row(b, i, column);
@@ -401,10 +431,10 @@ PliIndex pli_body_contact_extend(PliBody *b, const double *dv)
                     v3_madd(end, stage->reach * weight[k], dv + 3 * (size_t)column[k]);
                 }
             }
-            if (!(pli_tool_distance(&b->tools[t], stage->start + stage->length, end, n) < 0.0)) continue;
-            if (pli_tool_distance(&b->tools[t], stage->start, p, n) <= c->reach[t] || is_late(c, i, t)) continue;
-            (void)pli_contact_add(c, i, t, column, weight, entries, skin->offset + 3 * (size_t)i, skin->area[i],
-                                  b->live.x);
+            if (!(pli_tool_distance(&b->tools[t], stage->start + stage->length, end, normal) < 0.0)) continue;
+            if (pli_tool_distance(&b->tools[t], stage->start, p, normal) <= c->reach[t] || is_late(c, i, t)) continue;
+            (void)pli_contact_add(c, i, t, column, weight, entries, skin->offset + 3 * (size_t)i,
+                                  pli_skin_touching_area(skin, i), b->live.x);
         }
     }
     if (c->count > before) pli_contact_predict_late(c, before, b->live.x, b->live.v);

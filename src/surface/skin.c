@@ -76,8 +76,20 @@ void pli_skin_hang(PliSkin *s, int level)
     PliTransfer *base = level >= 0 && level < PLI_SKIN_LEVELS && s->at[level] ? s->at[level] : s->finest;
     if (base == s->base) return;
     s->base = base;
+    s->sparse = base != s->finest && s->thin[level].count ? &s->thin[level] : NULL;
     list_dofs(s);
     pli_skin_forget_rows(s);
+    pli_skin_wake(s); // other points may touch
+}
+
+/// Radius of a round tool over the spacing of the points that it touches, at least: it sinks in by a sixteenth of the spacing.
+static const double ROUND = 2.0;
+
+void pli_skin_choose_touching(PliSkin *s, double radius)
+{
+    const PliThin *wanted = s->sparse && radius >= ROUND * s->sparse->spacing ? s->sparse : NULL;
+    if (wanted != s->touching) pli_skin_wake(s);
+    s->touching = wanted;
 }
 
 void pli_skin_destroy(PliSkin *s)
@@ -105,7 +117,10 @@ void pli_skin_destroy(PliSkin *s)
     PLI_FREE(&host, s->is_kept, n);
     pli_transfer_destroy(s->packed);
     pli_transfer_destroy(s->finest);
-    for (int l = 0; l < PLI_SKIN_LEVELS; ++l) pli_transfer_destroy(s->at[l]);
+    for (int l = 0; l < PLI_SKIN_LEVELS; ++l) {
+        pli_transfer_destroy(s->at[l]);
+        pli_thin_free(&host, &s->thin[l]);
+    }
     PLI_FREE(&host, s, 1);
 }
 

@@ -9,20 +9,24 @@
 #include <pliant/transfer.h>
 
 #include "mesh/nearest.h"
+#include "surface/thin.h"
 
 enum { PLI_SKIN_ROW = 96, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
 
-typedef struct PliSkin {
+struct PliSkin {
     PliHost host;
     PliIndex point_count, tri_count;
     PliIndex *tris;    ///< shape [tri_count, 3]
     PliTransfer *base; ///< points from coefficients of the finest level, or of the one that is all there is: one of ...
     PliTransfer *finest, *at[PLI_SKIN_LEVELS]; ///< ... these, at[l] from those of level l; NULL: not there
-    PliIndex *dof, used_dofs;                  ///< the coefficients `base` uses, ascending
-    bool in_use;                ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
-    double *rest;               ///< m, shape [point_count, 3]
-    PliNearest near;            ///< over rest
-    PliIndex *kept, kept_count; ///< points whose shown place `before` holds until the events of a step are over
+    PliThin thin[PLI_SKIN_LEVELS]; ///< points that large tools may touch where it hangs on at[l]; empty: all
+    const PliThin *sparse;         ///< that of the present level; NULL: all ...
+    const PliThin *touching;       ///< ... and what the tools there are may touch
+    PliIndex *dof, used_dofs;      ///< the coefficients `base` uses, ascending
+    bool in_use;                   ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
+    double *rest;                  ///< m, shape [point_count, 3]
+    PliNearest near;               ///< over rest
+    PliIndex *kept, kept_count;    ///< points whose shown place `before` holds until the events of a step are over
     uint8_t *is_kept;
     double *before; ///< m
     /// What the skin and the tools have moved since the start, and per point the value of it at which a tool could touch: points
@@ -46,7 +50,7 @@ typedef struct PliSkin {
     // packed copy for hosts
     PliTransfer *packed;
     uint64_t packed_revision;
-} PliSkin;
+};
 
 PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *points, PliIndex point_count,
                          const PliIndex *tris, PliIndex tri_count, PliTransfer *base /* owned from now on */);
@@ -55,6 +59,21 @@ void pli_skin_reset(PliSkin *skin); ///< forgets offsets and composed rows
 /// Points hang on the coefficients of that level from now on, if it has rows for that, else on the finest. Rows are made again.
 void pli_skin_hang(PliSkin *skin, int level);
 
+/// How many points tools may touch, and the k-th of them.
+static inline PliIndex pli_skin_touching(const PliSkin *s) { return s->touching ? s->touching->count : s->point_count; }
+static inline PliIndex pli_skin_touching_point(const PliSkin *s, PliIndex k)
+{
+    return s->touching ? s->touching->point[k] : k;
+}
+/// m2, that a point stands for in contact.
+static inline double pli_skin_touching_area(const PliSkin *s, PliIndex i)
+{
+    return s->touching ? s->touching->area[i] : s->area[i];
+}
+
+/// Whether tools that are round with no less than this radius (m; INFINITY: all are flat) may touch as few points as the level asks
+/// for: smaller ones would go in between. Other points than before have to be looked at.
+void pli_skin_choose_touching(PliSkin *skin, double radius);
 /// Composes row i for revision `now` if any W row it is made of changed after the row's stamp. `w` has one row per
 /// coefficient in dof numbers. `changed` (may be NULL: recompose always) holds, per coefficient, the revision of its W row.
 void pli_skin_compose(PliSkin *skin, PliIndex i, PliRows w, const uint64_t *changed, uint64_t now);

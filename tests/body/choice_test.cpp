@@ -9,6 +9,10 @@
 
 #include "support/bodies.h"
 
+extern "C" {
+#include "body/body.h"
+}
+
 using namespace pli_test;
 
 namespace
@@ -138,6 +142,35 @@ TEST(Choice, ChangesOfIntegratorKeepTheShape)
     }
     EXPECT_GT(most, 0.01);
     EXPECT_LT(off, 0.02 * most);
+}
+
+/// An implicit step after which more elements are inside out than before is not kept, and for a while none is taken. One that the user
+/// asked for is.
+TEST(Choice, TakesBackAStepThatTurnsElementsInsideOut)
+{
+    const Mesh mesh = box(4, 4, 8, 1, 1, 2);
+    PliFemDef def = bar_def(mesh.get(), 2e8, 0.0);
+    Bar bar = hung(def);
+    ASSERT_TRUE(bar.step(3));
+    ASSERT_EQ(bar.stats().implicit_steps, 3u);
+    PliStepInfo info = {};
+    EXPECT_FALSE(pli_choice_take_back(bar.body.get(), &info));
+    info.inverted = 1;
+    EXPECT_TRUE(pli_choice_take_back(bar.body.get(), &info));
+    EXPECT_FALSE(pli_choice_take_back(bar.body.get(), &info)) << "the one in its place is explicit";
+    ASSERT_TRUE(bar.step(18));
+    EXPECT_EQ(bar.stats().implicit_steps, 3u);
+    ASSERT_TRUE(bar.step(300)); // at rest again: what explicit steps showed of its swinging is forgotten
+    EXPECT_GT(bar.stats().implicit_steps, 3u);
+    Bar other = hung(def);
+    ASSERT_TRUE(other.step(3));
+    info.status = PLI_DIVERGED, info.inverted = 0;
+    EXPECT_TRUE(pli_choice_take_back(other.body.get(), &info)) << "one that failed";
+    def.base.integrator = PLI_IMPLICIT;
+    Bar asked = hung(def);
+    ASSERT_TRUE(asked.step(3));
+    info.inverted = 1;
+    EXPECT_FALSE(pli_choice_take_back(asked.body.get(), &info));
 }
 
 TEST(Choice, AResetBodyRunsAgainToTheBit)

@@ -79,7 +79,7 @@ TEST(Shadow, WearsAThinnedSkin)
     ASSERT_EQ(pli_body_add_shadow(b.get(), cube(2).release(), 0, 0.3, nullptr), PLI_OK);
     const PliShadow &s = b->shadow[0];
     const PliSkin *all = b->skin, *some = s.body->skin;
-    ASSERT_EQ(some->point_count, s.point_count);
+    ASSERT_EQ(some->point_count, s.thin.count);
     EXPECT_LT(some->point_count, all->point_count / 4);
     double area = 0.0, whole = 0.0;
     for (PliIndex i = 0; i < some->point_count; ++i) area += some->area[i];

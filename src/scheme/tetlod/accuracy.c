@@ -216,6 +216,24 @@ static bool is_held(const PliBody *body)
     return false;
 }
 
+/// Strains of 1e-7.
+static bool is_undeformed(const PliTetLod *t, const PliBodyDef *def)
+{
+    return !(t->strain_energy > 1e-14 * def->material.young * t->h->volume);
+}
+
+bool pli_tetlod_at_rest(const PliTetLod *t, const PliBodyDef *def)
+{
+    return t->strain_energy < REST * t->largest_energy || is_undeformed(t, def);
+}
+
+/// It is as it began, and nothing has happened yet.
+static bool is_fresh(const PliTetLod *t)
+{
+    return t->plan.uniform && t->last_change == 0.0 && t->largest_energy <= t->strain_energy &&
+           t->plan.level > t->free_level;
+}
+
 /// Kinetic and strain energy over the last seconds.
 static void weigh_motion(PliTetLod *t, const PliBody *body, const double *v, double gap)
 {
@@ -246,7 +264,11 @@ bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double 
     displacement(t, x, &rms, &largest);
     t->largest_displacement = fmax(t->largest_displacement, largest);
     t->largest_energy = fmax(t->largest_energy, t->strain_energy);
-    if (!(t->strain_energy > 1e-14 * def->material.young * t->h->volume)) return false; // strains of 1e-7: at rest
+    if (is_undeformed(t, def)) {
+        if (!is_fresh(t) || is_held(body)) return false;
+        t->plan.level = t->free_level;
+        return true;
+    }
 
     PliPlanLevel level[PLI_MAX_LEVELS];
     const int count = plan_levels(t, def, level);

@@ -127,7 +127,7 @@ static bool follow_uniform(PliTetLod *t, PliBody *body, double *x, double *v, do
 {
     const PliActiveSet *s = t->set;
     const int finest = t->h->level[s->active[s->active_count - 1]];
-    const bool at_rest = t->strain_energy < 1e-4 * t->largest_energy;
+    const bool at_rest = pli_tetlod_at_rest(t, pli_body_def(body));
     const bool known = t->use_shadows && t->shadow[0] >= 0 && before->uniform;
     if (finest > t->plan.level && !at_rest && !known) {
         if (before->uniform) {

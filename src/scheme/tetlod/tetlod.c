@@ -358,6 +358,9 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliErro
     const double most = fmin(cap, 1000.0 * pow(2.0 / accuracy, 1.5));
     for (int l = t->start_level + 1; accuracy > 0.0 && l < def->level_count; ++l)
         if (def->levels[l]->point_count <= (l <= 2 ? cap : most)) t->start_level = l;
+    t->free_level = t->start_level; // one that nothing holds is judged by one
+    while (t->free_level > def->start_level && t->free_level > 1 && def->levels[t->free_level]->point_count > most)
+        t->free_level--;
     PliTightLevels tight;
     PliTetLodDef lean = *def;
     PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);

@@ -18,7 +18,7 @@ enum { PLI_TETLOD_BUCKETS = 2048 };
 typedef struct PliTetLod {
     PliHost host;
     PliCoupling coupling;
-    int start_level;
+    int start_level, free_level; ///< to begin with, and where nothing holds the body
     PliLevels *h;
     PliActiveSet *set;
     PliCriterion criterion;
@@ -158,6 +158,7 @@ bool pli_tetlod_extrapolates(const PliTetLod *t); ///< shadows have to run on
 double pli_tetlod_level_size(const PliLevels *h, int l); ///< m
 /// Looks at the error when it is time to, and plans. @return true: it looked
 bool pli_tetlod_look(PliTetLod *t, PliBody *body, const double *x, const double *v, double dt);
+bool pli_tetlod_at_rest(const PliTetLod *t, const PliBodyDef *def); ///< at the last look: any level has its shape
 /// Proposals that follow from the plan and the last look.
 void pli_tetlod_judge_plan(PliTetLod *t, const PliBody *body, const double *x);
 void pli_tetlod_find_holds(void *self, const uint8_t *fixed);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "scheme/tetlod/cubes.h"
 #include "support/bodies.h"
@@ -224,4 +225,26 @@ TEST(TetLodAccuracy, WhatIsHeldStays)
     }
     EXPECT_GT(mixed, 50);
     EXPECT_LT(walked, 0.1 * largest) << "twice what was asked for; 0.19 where strains alone decide";
+}
+
+/// What a rough accuracy begins with: held, a level with two coarser ones to judge it by; free, one with one, which it goes to before
+/// anything has happened. A finer one is not left for it later.
+TEST(TetLodAccuracy, AFreeBodyBeginsCoarser)
+{
+    Levels l({ 2, 4, 8, 12 });
+    for (const bool held : { true, false })
+        for (const double percent : { 2.0, 10.0 }) {
+            PliTetLodDef d = with_accuracy(l, percent);
+            d.base.gravity[1] = 0.0;
+            Body b = make_tetlod(d);
+            State s(b.get());
+            std::vector<PliIndex> base; // of every level
+            for (PliIndex i = 0; held && i < pli_body_dof_count(b.get()); ++i)
+                if (pli_body_rest(b.get())[3 * i + 1] < 1e-9) base.push_back(i);
+            ASSERT_EQ(pli_body_set_fixed(b.get(), base.data(), (PliIndex)base.size(), nullptr), PLI_OK);
+            for (int i = 0; i < 3; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+            const int expected = !held && percent > 5.0 ? 1 : 2;
+            EXPECT_EQ(pli_body_stats(b.get()).active, l.list[expected]->point_count) << held << " " << percent;
+            for (size_t i = 0; i < s.x.size(); ++i) EXPECT_NEAR(s.x[i], pli_body_rest(b.get())[i], 1e-12);
+        }
 }

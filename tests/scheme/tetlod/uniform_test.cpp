@@ -9,6 +9,10 @@
 #include "support/fixture.h"
 #include "support/fold.h"
 
+extern "C" {
+#include "body/body.h"
+}
+
 using namespace pli_test;
 
 TEST(TetLodUniform, MovesLikeFem)
@@ -84,4 +88,110 @@ TEST(TetLodUniform, IsTouchedLikeFem)
         }
     }
     EXPECT_GT(far, 0.05);
+}
+
+/// With an accuracy a level is touched by as many points as it can give way to, corners among them. The oracle is the plain mesh of
+/// that level, touched at every point of the same skin.
+TEST(TetLodUniform, IsTouchedByFewerPointsWithAnAccuracy)
+{
+    Levels l({ 2, 4, 12 });
+    PliTetLodDef d = tetlod_def(l);
+    d.base.criterion.accuracy = 5.0;
+    d.base.criterion.max_active = l.list[1]->point_count; // it stays there
+    d.base.material.damping = 1e-3;
+    d.base.gravity[1] = 0.0;
+    Body b = make_tetlod(d);
+    PliFemDef f = pli_fem_default();
+    f.base = d.base;
+    f.base.criterion = pli_criterion_default();
+    f.mesh = l.list[1];
+    PliHost host = pli_host_default();
+    Body fem(pli_fem_create(&host, &f, nullptr));
+    const PliSkin *fine = b->skin; // of the finest level
+    ASSERT_EQ(pli_body_attach_skin(fem.get(), fine->rest, fine->point_count, fine->tris, fine->tri_count, nullptr),
+              PLI_OK);
+    PliTool plates[2][2] = {};
+    Body *both[] = { &b, &fem };
+    for (int k = 0; k < 2; ++k) {
+        for (PliTool &t : plates[k]) t.shape = PLI_TOOL_PLANE, t.friction = 0.5;
+        plates[k][0].other[1] = 1.0;
+        plates[k][1].other[1] = -1.0, plates[k][1].position[1] = 1.0, plates[k][1].velocity[1] = -0.5;
+        ASSERT_EQ(pli_body_set_tools(both[k]->get(), plates[k], 2, nullptr), PLI_OK);
+    }
+    State s(b.get()), sf(fem.get());
+    for (int i = 0; i < 40; ++i) {
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        ASSERT_TRUE(pli_body_step(fem.get(), &sf.view, 0.01).finite);
+        for (auto &p : plates) p[1].position[1] += 0.01 * p[1].velocity[1];
+        if (i >= 10) {
+            EXPECT_NEAR(plates[0][1].force[1], plates[1][1].force[1], 0.03 * plates[1][1].force[1]) << i;
+        }
+    }
+    EXPECT_EQ(pli_body_stats(b.get()).uniform_level, 2);
+    EXPECT_GT(b->contact->count, 2u * 25u - 1) << "as many as there are nodes";
+    EXPECT_LT(b->contact->count, fem->contact->count / 3);
+    std::vector<double> at(3 * (size_t)fine->point_count), as(at.size());
+    pli_body_skin_positions(b.get(), s.x.data(), at.data());
+    pli_body_skin_positions(fem.get(), sf.x.data(), as.data());
+    double off = 0.0, area = 0.0;
+    for (PliIndex i = 0; i < fine->point_count; ++i) {
+        for (int k = 0; k < 3; ++k)
+            off += fine->area[i] * (at[3 * i + k] - as[3 * i + k]) * (at[3 * i + k] - as[3 * i + k]);
+        area += fine->area[i];
+        EXPECT_GT(at[3 * i + 1], -0.005) << "no point sinks into the floor between those that touch";
+        EXPECT_LT(at[3 * i + 1], plates[0][1].position[1] + 0.005);
+    }
+    EXPECT_LT(std::sqrt(off / area), 0.005) << "of a body of 1 m that was pressed by 0.2 m";
+}
+
+/// A tool that would go in between those points touches all there are: a needle over the middle of a large element is felt as the plain
+/// mesh of that level feels it.
+TEST(TetLodUniform, ANeedleIsFelt)
+{
+    Levels l({ 2, 3, 12 });
+    PliTetLodDef d = tetlod_def(l);
+    d.base.criterion.accuracy = 5.0;
+    d.base.criterion.max_active = l.list[1]->point_count;
+    d.base.material.damping = 1e-3;
+    d.base.gravity[1] = 0.0;
+    Body b = make_tetlod(d);
+    PliFemDef f = pli_fem_default();
+    f.base = d.base;
+    f.base.criterion = pli_criterion_default();
+    f.mesh = l.list[1];
+    PliHost host = pli_host_default();
+    Body fem(pli_fem_create(&host, &f, nullptr));
+    const PliSkin *fine = b->skin;
+    ASSERT_EQ(pli_body_attach_skin(fem.get(), fine->rest, fine->point_count, fine->tris, fine->tri_count, nullptr),
+              PLI_OK);
+    Body *both[] = { &b, &fem };
+    PliTool needle[2] = {};
+    State s(b.get()), sf(fem.get());
+    for (int k = 0; k < 2; ++k) {
+        std::vector<PliIndex> held;
+        const double *rest = pli_body_rest(both[k]->get());
+        for (PliIndex i = 0; i < pli_body_dof_count(both[k]->get()); ++i)
+            if (rest[3 * i + 1] < 1e-9) held.push_back(i);
+        ASSERT_EQ(pli_body_set_fixed(both[k]->get(), held.data(), (PliIndex)held.size(), nullptr), PLI_OK);
+        needle[k].shape = PLI_TOOL_SPHERE, needle[k].radius = 0.05;
+        needle[k].position[0] = needle[k].position[2] = 0.5, needle[k].position[1] = 1.05;
+        needle[k].velocity[1] = -0.5;
+        ASSERT_EQ(pli_body_set_tools(both[k]->get(), &needle[k], 1, nullptr), PLI_OK);
+    }
+    for (int i = 0; i < 30; ++i) {
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        ASSERT_TRUE(pli_body_step(fem.get(), &sf.view, 0.01).finite);
+        for (PliTool &n : needle) n.position[1] += 0.01 * n.velocity[1];
+        if (i >= 10) {
+            EXPECT_NEAR(needle[0].force[1], needle[1].force[1], 0.03 * needle[1].force[1]) << i;
+        }
+    }
+    EXPECT_EQ(pli_body_stats(b.get()).uniform_level, 2);
+    EXPECT_GT(needle[1].force[1], 0.0);
+    needle[0].radius = needle[1].radius = 2.0; // as large as this it may touch fewer
+    needle[0].position[1] = needle[1].position[1] = 2.9;
+    ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    ASSERT_TRUE(pli_body_step(fem.get(), &sf.view, 0.01).finite);
+    EXPECT_LT(b->contact->count, fem->contact->count / 2);
+    EXPECT_GT(b->contact->count, 0u);
 }
