@@ -137,7 +137,7 @@ struct PliBody {
     size_t tether_entry_capacity;
     PliIndex host_tethers; ///< the first of them
     PliIndex *tether_first, *tether_column, *tether_touched;
-    double *tether_weight, *tether_matrix, *tether_dense;
+    double *tether_weight, *tether_matrix, *tether_force, *tether_dense;
 
     PliHeld *held_points; ///< constraints.c; NULL: none
 
@@ -179,6 +179,7 @@ void pli_body_tethers_begin(
     double reach); ///< of tools and of the host's points, for which full_x and full_v are complete
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
+const double *pli_body_press_tethers(void *self, double length);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
 void pli_body_unsettle(void *self);
 /// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.

@@ -214,6 +214,10 @@ typedef struct PliLinearOps {
     /// What iterations with it as preconditioner may leave of the right-hand side, where that is more than the tolerance: 0, or NULL:
     /// never. For methods that stand in for the true stiffness in most steps, and so leave more than that there.
     double (*enough)(void *self);
+    /// x = A^-1 (b + T^T force) with the rows T of the tethers and a Vec3 for each of them: rounds of contact, which push nowhere else.
+    /// is_new: b is another one than in the call before. False: nothing was done, and `solve` has to. NULL: it always has.
+    bool (*solve_pressed)(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double *force,
+                          double *x);
 } PliLinearOps;
 
 typedef struct PliLinearMethod {

@@ -66,6 +66,8 @@ typedef struct PliSystem {
     void (*correct)(void *self, double t, double h, double *x, double *v);
     /// Implicit: f += forces of the tools at the end of the step with the velocities of its start; active points.
     void (*press)(void *self, double *f);
+    /// Implicit: the same times `length`, N s, a Vec3 for each tether; others than tethered points are not pressed.
+    const double *(*press_tethers)(void *self, double length);
     /// Implicit: whether dv agrees with the tools, `solved` to the tolerance. If not, what `press` adds is another force now, and where it sets `matrix`
     /// tethers are others, too.
     bool (*settle)(void *self, const double *dv, bool solved, bool *matrix);

@@ -350,6 +350,7 @@ static PliPrepared prepare(void *self, const PliStepMatrix *a)
         fill(k, a);
         const bool good = pli_tiles_factor(k->tiles) == PLI_OK;
         pli_rest_tethers_forget(&k->tethers);
+        k->free_key = 0;
         k->key = good ? key : 0;
         k->tether_key = tethers;
         if (!good) return PLI_PREPARED_FAILED;
@@ -424,11 +425,10 @@ static void spent(void *self, int iterations)
     if (k->stale) k->spent += iterations;
 }
 
-static void solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+/// A^-1 b without tethers, as a vector of the factor.
+static void solve_plain(const PliRestStiffness *k, const double *b, double *t)
 {
-    const PliRestStiffness *k = self;
     const PliTiles *m = k->tiles;
-    double *t = m->x;
     for (PliIndex o = k->count; o % 4; ++o)
         for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, o / 4) + 4 * c + o % 4] = 0.0;
     for (PliIndex i = 0; i < k->count; ++i) {
@@ -437,12 +437,38 @@ static void solve(void *self, const PliStepMatrix *a, const double *b, double *x
         for (PliIndex c = 0; c < 3; ++c) t[place_of(k, i) + 4 * c] = r[c];
     }
     pli_tiles_solve(m, t);
-    if (k->apart && k->tethers.count == a->tether_count) pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
+}
+
+static void read_solution(const PliRestStiffness *k, const double *t, double *x)
+{
     for (PliIndex i = 0; i < k->count; ++i) {
         double r[3];
         for (PliIndex c = 0; c < 3; ++c) r[c] = t[place_of(k, i) + 4 * c];
         m3_apply(x + 3 * (size_t)i, k->turned, r);
     }
+}
+
+static void solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+{
+    const PliRestStiffness *k = self;
+    double *t = k->tiles->x;
+    solve_plain(k, b, t);
+    if (k->apart && k->tethers.count == a->tether_count) pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
+    read_solution(k, t, x);
+}
+
+static bool solve_pressed(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double *force,
+                          double *x)
+{
+    PliRestStiffness *k = self;
+    PliRestTethers *t = &k->tethers;
+    if (!k->apart || t->count != a->tether_count) return false;
+    if (is_new || k->free_key != k->key) solve_plain(k, b, t->free);
+    k->free_key = k->key;
+    for (size_t j = 0; j < t->count; ++j) turn_back(t->push + 3 * j, k->turned, force + 3 * j);
+    pli_rest_tethers_answer(t, a, place_of, k, t->free, t->push, k->tiles->x);
+    read_solution(k, k->tiles->x, x);
+    return true;
 }
 
 const PliLinearOps pli_rest_linear_ops = {
@@ -453,6 +479,7 @@ const PliLinearOps pli_rest_linear_ops = {
     .outgrown = outgrown,
     .prepare = prepare,
     .solve = solve,
+    .solve_pressed = solve_pressed,
     .watch = watch,
     .spent = spent,
     .enough = enough,

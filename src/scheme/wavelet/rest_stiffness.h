@@ -46,6 +46,7 @@ typedef struct PliRestStiffness {
     uint64_t key, tether_key; ///< of what it was made with: all but tethers, and tethers; 0: of nothing
     PliRestTethers tethers;   ///< a few are left out of the factor, and taken in by every solve
     bool apart;               ///< they are, in this step
+    uint64_t free_key;        ///< of the factor that tethers.free was solved with; 0: of none
     bool stale;               ///< other tethers act now: the factor only preconditions
     double spent;             ///< iterations with a stale factor so far
     double turned[9];         ///< R of the step it is used for
