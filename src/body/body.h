@@ -129,6 +129,8 @@ struct PliBody {
     bool points_ready;     ///< they are those at the start of the step
     bool points_kept;      ///< by pli_body_adapt, for a step from the same state ...
     bool force_kept;       ///< internal forces as well: kept_f, compact
+    bool foreseen;         ///< kept_f are those where the last step ended, which the compact points have
+    int foreseen_wait;     ///< steps for which they are not made: they were not needed
     double *points_at;     ///< ... which is this: x, v
     double *kept_f;
     PliPointForcesFn *points_by; ///< ... asked of

@@ -173,6 +173,7 @@ void pli_body_points_keep(PliBody *b, const PliState *s)
     b->points_kept = b->points_ready;
     b->force_kept = b->system.force_ready;
     b->points_ready = b->system.force_ready = false;
+    b->foreseen = b->foreseen && !b->force_kept;
     if (b->force_kept) memcpy(b->kept_f, b->live.f, live * sizeof *b->kept_f);
     if (!b->points_kept && !b->force_kept) return;
     memcpy(b->points_at, s->x, n * sizeof *s->x);

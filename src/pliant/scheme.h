@@ -118,6 +118,8 @@ typedef struct PliForceOps {
     PliIndex (*element_count)(void *self);
     /// Elements that are inside out or not a number, and the first of them.
     PliIndex (*inverted)(void *self, const double *x, PliIndex *first);
+    /// The same where forces were last added, if that told on the way; false: it did not. NULL: it never does.
+    bool (*noted_inverted)(void *self, PliIndex *count, PliIndex *first);
     /// sum[0], sum[1] of each point (3 doubles each) += von Mises stress x weight, Pa, and weight.
     void (*add_von_mises)(void *self, const double *x, double *sum);
 

@@ -642,9 +642,9 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     double *b = w.free, *dv = w.dv;
 
     // forces at the start of the step
-    pli_system_spread(s, s->x);
-    pli_system_spread(s, s->v);
     if (!s->force_ready) {
+        pli_system_spread(s, s->x);
+        pli_system_spread(s, s->v);
         memset(s->f, 0, all * sizeof *s->f);
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }

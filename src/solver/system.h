@@ -43,7 +43,7 @@ typedef struct PliSystem {
     double *x, *v, *f;         ///< active_count + slave_count Vec3
     PliIndex block;            ///< consecutive points that belong together, see PliSchemeStatic
     bool dense;                ///< see PliSchemeStatic
-    /// f holds the internal forces at x and v already; the next implicit step takes them and clears this.
+    /// f holds the internal forces at x and v already, and slaves follow; the next implicit step takes them and clears this.
     bool force_ready;
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *impulse; ///< N s, active_count Vec3: what held the fixed ones in the last implicit step; NULL: not wanted
