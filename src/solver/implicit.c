@@ -301,6 +301,7 @@ typedef struct Solve {
     bool has_guess; ///< dv is a solution with other forces or tethers
     bool converged; ///< the last solve
     bool has_free;  ///< the method knows what the right-hand side without tools does
+    bool is_rough;  ///< a matrix near A stands in for it
 } Solve;
 
 static bool prepare(Solve *q)
@@ -500,7 +501,7 @@ static bool solve_pressed(Solve *q, const PliStage *stage, const Scratch *w)
     PliSystem *s = q->s;
     const PliLinearMethod *m = q->im->chosen;
     if (!s->press_tethers || !m->ops->solve_pressed || s->constraints) return false;
-    if (q->is != PLI_PREPARED_EXACT || q->is_stale) return false;
+    if ((q->is != PLI_PREPARED_EXACT && !q->is_rough) || q->is_stale) return false;
     const PliStepMatrix a = matrix_of(s);
     q->converged = true;
     if (!m->ops->solve_pressed(m->self, &a, w->free, !q->has_free, s->press_tethers(s->self, stage->length), w->dv))
@@ -523,7 +524,8 @@ static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
     return solve(q, w->b, w->dv, w->rest);
 }
 
-/// The step's dv: solved until tools have nothing to say. @return iterations, or -1
+// The step's dv: solved until tools have nothing to say. Where solves iterate around a matrix that is near, and rounds with that alone cost
+// little, those come first: what presses and what sticks is then mostly known. @return iterations, or -1
 static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
 {
     enum { ROUNDS = 40 };
@@ -531,13 +533,22 @@ static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
     const PliImplicit *im = q->im;
     int total = 0;
     s->prepared_tethers = s->tether_count > 0;
+    q->is_rough = q->is == PLI_PREPARED_NEAR && s->tether_count > 0 && s->unsettle;
     for (int round = 1;; ++round) {
-        const int iterations = solve_pressed(q, stage, w) ? 1 : solve_loaded(q, stage, w);
+        const bool pressed = solve_pressed(q, stage, w);
+        const int iterations = pressed ? 1 : solve_loaded(q, stage, w);
         if (iterations < 0) return -1;
+        q->is_rough = q->is_rough && pressed;
         total += iterations;
         s->prepared = q->is;
         bool matrix = false;
-        if (!s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS) return total;
+        const bool settled = !s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS;
+        if (settled && !q->is_rough) return total;
+        if (settled) {
+            s->unsettle(s->self);
+            q->is_rough = false;
+            round = 0;
+        }
         if (matrix && im->chosen->ops->tethered) {
             if (!prepare(q)) return -1;
         } else {

@@ -10,7 +10,7 @@
 
 #include "mesh/nearest.h"
 
-enum { PLI_SKIN_ROW = 96, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
+enum { PLI_SKIN_ROW = 192, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
 
 typedef struct PliSkin {
     PliHost host;
