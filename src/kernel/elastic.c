@@ -474,8 +474,7 @@ static void run_pass(PliElastic *e, Pass *p)
         list_entries(e);
         pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
     } else {
-        e->has_noted = !p->derivative && e->tet_count == 0;
-        e->noted = (PliInverted){ 0, PLI_NONE };
+        e->has_noted = !p->derivative && e->tet_count == 0, e->noted = (PliInverted){ 0, PLI_NONE };
         p->note = e->has_noted ? &e->noted : NULL;
         for (PliIndex pack = 0; pack < e->sample_packs; ++pack) { // gradients come from memory once for both
             samples_to_stress(pack, pack + 1, 0, p);
