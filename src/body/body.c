@@ -2,6 +2,7 @@
 // Creation, the step, and what a host may set. The step is the table of contents: adapt, integrate, spread, check.
 #include "body/body.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -427,9 +428,11 @@ static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
     b->state = s;
     sys->self = b;
     sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL, sys->unsettle = NULL;
+    sys->press_tethers = NULL;
     if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->choice.implicit) {
         sys->press = pli_body_press, sys->settle = pli_body_settle, sys->unsettle = pli_body_unsettle;
+        sys->press_tethers = pli_body_press_tethers;
     } else if (b->tool_count) {
         bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
@@ -585,6 +588,19 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
     return true;
 }
 
+// Forces where a step ended are those that the next one begins with, and tell on the way which elements are inside out.
+static bool foresee(PliBody *b, PliStepInfo *info)
+{
+    const PliSystem *s = &b->system;
+    if (!s->force->noted_inverted || !b->choice.implicit || info->status != PLI_OK) return false;
+    if (b->foreseen_wait > 0) return b->foreseen_wait--, false;
+    memset(b->kept_f, 0, 3 * (size_t)(s->active_count + s->slave_count) * sizeof *b->kept_f);
+    s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, b->kept_f);
+    b->foreseen = s->force->noted_inverted(s->force_self, &info->inverted, &info->bad_element);
+    if (!b->foreseen) b->foreseen_wait = INT_MAX; // the forces of this body do not tell
+    return b->foreseen;
+}
+
 // One attempt from the state the compact points have.
 static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
@@ -594,11 +610,11 @@ static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
     else
         integrate_explicitly(b, s, dt, info);
     const PliForceOps *force = b->system.force;
-    info->bad_element = PLI_NONE;
-    if (force->inverted) info->inverted = force->inverted(b->system.force_self, b->live.x, &info->bad_element);
-    if (info->status != PLI_OK) return;
-    const PliStepCause cause = judge(b, &info->bad_dof);
+    const PliStepCause cause = info->status == PLI_OK ? judge(b, &info->bad_dof) : PLI_STEP_DONE;
     if (cause != PLI_STEP_DONE) fail_step(info, PLI_DIVERGED, cause);
+    info->bad_element = PLI_NONE;
+    if (force->inverted && !foresee(b, info))
+        info->inverted = force->inverted(b->system.force_self, b->live.x, &info->bad_element);
 }
 
 static void go_back(PliBody *b)
@@ -661,6 +677,11 @@ static PliStepInfo advance(PliBody *b, const PliState *s, double dt, int order, 
     pli_body_points_recall(b, s);
     pli_live_gather(b, s->x, s->v);
     const size_t n = 3 * (size_t)b->system.active_count;
+    if (b->foreseen && !b->system.force_ready) {
+        memcpy(b->live.f, b->kept_f, (n + 3 * (size_t)b->system.slave_count) * sizeof *b->kept_f);
+        b->system.force_ready = true;
+    }
+    b->foreseen = false;
     memcpy(b->live.x_saved, b->live.x, n * sizeof(double));
     memcpy(b->live.v_saved, b->live.v, n * sizeof(double));
     const double start = pli_cpu_ms();

@@ -131,6 +131,8 @@ struct PliBody {
     bool points_ready;     ///< they are those at the start of the step
     bool points_kept;      ///< by pli_body_adapt, for a step from the same state ...
     bool force_kept;       ///< internal forces as well: kept_f, compact
+    bool foreseen;         ///< kept_f are those where the last step ended, which the compact points have
+    int foreseen_wait;     ///< steps for which they are not made: they were not needed
     double *points_at;     ///< ... which is this: x, v
     double *kept_f;
     PliPointForcesFn *points_by; ///< ... asked of
@@ -139,7 +141,7 @@ struct PliBody {
     size_t tether_entry_capacity;
     PliIndex host_tethers; ///< the first of them
     PliIndex *tether_first, *tether_column, *tether_touched;
-    double *tether_weight, *tether_matrix, *tether_dense;
+    double *tether_weight, *tether_matrix, *tether_force, *tether_dense;
 
     PliHeld *held_points; ///< constraints.c; NULL: none
 
@@ -181,6 +183,7 @@ void pli_body_tethers_begin(
     double reach); ///< of tools and of the host's points, for which full_x and full_v are complete
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
+const double *pli_body_press_tethers(void *self, double length);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
 void pli_body_unsettle(void *self);
 /// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.

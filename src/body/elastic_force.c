@@ -420,6 +420,12 @@ static PliIndex inverted(void *self, const double *x, PliIndex *first)
     return count;
 }
 
+static bool noted_inverted(void *self, PliIndex *count, PliIndex *first)
+{
+    return pli_elastic_noted_inverted(((PliElasticForce *)self)->kernel, count,
+                                      first); // samples: in the order of the scheme
+}
+
 static void add_von_mises(void *self, const double *x, double *sum)
 {
     const PliElasticForce *e = self;
@@ -486,6 +492,7 @@ const PliForceOps pli_elastic_force_ops = {
     .add_force_at_rate = add_force_at_rate,
     .element_count = element_count,
     .inverted = inverted,
+    .noted_inverted = noted_inverted,
     .add_von_mises = add_von_mises,
     .couplings = couplings,
     .add_blocks = add_blocks,

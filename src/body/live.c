@@ -269,7 +269,7 @@ void pli_body_recut(PliBody *b)
     s->mass_first = cut.mass_first && copied ? l->mass_first : cut.mass_first;
     s->mass_column = copied ? l->mass_column : cut.mass_column, s->mass_value = copied ? l->mass_value : cut.mass_value;
     s->x = l->x, s->v = l->v, s->f = l->f, s->work = b->work;
-    s->force_ready = b->force_kept = false; // what was evaluated belongs to the old numbers
+    s->force_ready = b->force_kept = b->foreseen = false; // what was evaluated belongs to the old numbers
     if (b->skin && b->ops->only_level) pli_skin_hang(b->skin, b->ops->only_level(b->self));
     recut_forces(b, &cut);
     b->revision++;
@@ -279,18 +279,32 @@ void pli_body_recut(PliBody *b)
     for (PliIndex i = 0; i < cut.active_count; ++i) b->stats.per_level[b->statics.dof_level[cut.active[i]] & 7]++;
 }
 
+/// @return whether it is another value
+static bool renew(double to[3], const double from[3])
+{
+    const bool other = memcmp(to, from, 3 * sizeof *to) != 0;
+    memcpy(to, from, 3 * sizeof *to);
+    return other;
+}
+
+enum { FORESEEN_WAIT = 4 };
+
 void pli_live_gather(PliBody *b, const double *x, const double *v)
 {
     PliLive *l = &b->live;
+    bool moved = false;
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
-        memcpy(l->x + 3 * (size_t)i, x + 3 * (size_t)l->dof[i], 3 * sizeof(double));
-        if (v) memcpy(l->v + 3 * (size_t)i, v + 3 * (size_t)l->dof[i], 3 * sizeof(double));
+        moved |= renew(l->x + 3 * (size_t)i, x + 3 * (size_t)l->dof[i]);
+        if (v) moved |= renew(l->v + 3 * (size_t)i, v + 3 * (size_t)l->dof[i]);
     }
     for (PliIndex k = 0; k < l->held_count; ++k) {
         const size_t dof = l->dof[b->system.active_count + l->held[k]];
-        memcpy(l->held_x + 3 * (size_t)k, x + 3 * dof, 3 * sizeof(double));
-        if (v) memcpy(l->held_v + 3 * (size_t)k, v + 3 * dof, 3 * sizeof(double));
+        moved |= renew(l->held_x + 3 * (size_t)k, x + 3 * dof);
+        if (v) moved |= renew(l->held_v + 3 * (size_t)k, v + 3 * dof);
     }
+    if (b->foreseen && !moved) return; // slaves are where the last step left them
+    if (b->foreseen) b->foreseen_wait = FORESEEN_WAIT;
+    b->foreseen = false;
     pli_system_spread(&b->system, l->x);
     if (v) pli_system_spread(&b->system, l->v);
 }

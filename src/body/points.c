@@ -36,10 +36,11 @@ PliStatus pli_body_reserve_tethers(PliBody *b, PliError *err)
     b->tether_column = PLI_NEW(&b->host, b->tether_entry_capacity, PliIndex);
     b->tether_weight = PLI_NEW(&b->host, b->tether_entry_capacity, double);
     b->tether_matrix = PLI_NEW(&b->host, 6 * (size_t)count, double);
+    b->tether_force = PLI_NEW(&b->host, 3 * (size_t)count, double);
     b->tether_touched = PLI_NEW(&b->host, b->statics.dof_count, PliIndex);
     b->tether_dense = PLI_NEW(&b->host, b->statics.active_capacity, double);
-    if (b->tether_first && b->tether_column && b->tether_weight && b->tether_matrix && b->tether_touched &&
-        b->tether_dense)
+    if (b->tether_first && b->tether_column && b->tether_weight && b->tether_matrix && b->tether_force &&
+        b->tether_touched && b->tether_dense)
         return PLI_OK;
     pli_body_points_free(b);
     return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for forces on %u points", count);
@@ -51,10 +52,11 @@ void pli_body_points_free(PliBody *b)
     PLI_FREE(&b->host, b->tether_column, b->tether_entry_capacity);
     PLI_FREE(&b->host, b->tether_weight, b->tether_entry_capacity);
     PLI_FREE(&b->host, b->tether_matrix, 6 * (size_t)b->tether_capacity);
+    PLI_FREE(&b->host, b->tether_force, 3 * (size_t)b->tether_capacity);
     PLI_FREE(&b->host, b->tether_touched, b->statics.dof_count);
     PLI_FREE(&b->host, b->tether_dense, b->statics.active_capacity);
     b->tether_first = b->tether_column = b->tether_touched = NULL;
-    b->tether_weight = b->tether_matrix = b->tether_dense = NULL;
+    b->tether_weight = b->tether_matrix = b->tether_force = b->tether_dense = NULL;
     b->tether_capacity = 0;
     b->tether_entry_capacity = 0;
 }
@@ -115,6 +117,19 @@ void pli_body_press(void *self, double *f)
     pli_contact_add_pressing(b->contact, f);
 }
 
+const double *pli_body_press_tethers(void *self, double length)
+{
+    PliBody *b = self;
+    memset(b->tether_force, 0, 3 * (size_t)b->host_tethers * sizeof *b->tether_force);
+    double *f = b->tether_force + 3 * (size_t)b->host_tethers;
+    for (PliIndex i = 0; i < b->contact->count; ++i) { // in the order of tethers_of_tools
+        double force[3];
+        if (!pli_contact_pressing(b->contact, i, force)) continue;
+        for (int c = 0; c < 3; ++c) *f++ = length * force[c];
+    }
+    return b->tether_force;
+}
+
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
 {
     PliBody *b = self;
@@ -158,6 +173,7 @@ void pli_body_points_keep(PliBody *b, const PliState *s)
     b->points_kept = b->points_ready;
     b->force_kept = b->system.force_ready;
     b->points_ready = b->system.force_ready = false;
+    b->foreseen = b->foreseen && !b->force_kept;
     if (b->force_kept) memcpy(b->kept_f, b->live.f, live * sizeof *b->kept_f);
     if (!b->points_kept && !b->force_kept) return;
     memcpy(b->points_at, s->x, n * sizeof *s->x);

@@ -124,7 +124,9 @@ void pli_contact_predict_late(PliContact *c, PliIndex first, const double *x, co
 /// Whether candidate i presses, and its h^2 stiffness, xx yy zz yz xz xy.
 bool pli_contact_tether(const PliContact *c, PliIndex i, double matrix[6]);
 void pli_contact_bar(PliContact *c, PliIndex i); ///< there is no room for its tether
-/// f += forces at the end of the step with the velocity of its start.
+/// The force of candidate i at the end of the step with the velocity of its start. @return false: it has none, nor a tether
+bool pli_contact_pressing(const PliContact *c, PliIndex i, double force[3]);
+/// f += those of all, on active points.
 void pli_contact_add_pressing(const PliContact *c, double *f);
 /// Whether dv, the solution with those tethers and forces (`solved`: a good one), is contact; if not they are others now, and it is
 /// to be solved again.

@@ -204,12 +204,17 @@ static bool apply(const PliContact *c, PliIndex i, const double change[3], doubl
     return true;
 }
 
-void pli_contact_add_pressing(const PliContact *c, double *f)
+bool pli_contact_pressing(const PliContact *c, PliIndex i, double force[3])
 {
     static const double none[3] = { 0.0, 0.0, 0.0 };
+    return apply(c, i, none, force);
+}
+
+void pli_contact_add_pressing(const PliContact *c, double *f)
+{
     for (PliIndex i = 0; i < c->count; ++i) {
         double force[3];
-        if (!apply(c, i, none, force)) continue;
+        if (!pli_contact_pressing(c, i, force)) continue;
         for (PliIndex e = c->first[i]; e < c->first[i + 1]; ++e)
             v3_madd(f + 3 * (size_t)c->column[e], c->weight[e], force);
     }

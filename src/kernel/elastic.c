@@ -374,6 +374,7 @@ typedef struct Pass {
     double k;
     bool derivative;
     PliIndex first, last; ///< of the tetrahedra
+    PliInverted *note;    ///< of samples; NULL: not wanted
 } Pass;
 
 static PliIndex tets_before(const PliElastic *e, PliIndex pack)
@@ -426,7 +427,7 @@ static void samples_to_stress(PliIndex first, PliIndex last, int worker, void *a
     if (p->derivative)
         p->e->kernel->sample_dforce(p->e, first, last, p->x, p->k);
     else
-        p->e->kernel->sample_force(p->e, first, last, p->x, p->v);
+        p->e->kernel->sample_force(p->e, first, last, p->x, p->v, p->note);
 }
 
 /// f += P g of one entry.
@@ -465,6 +466,7 @@ static void run_pass(PliElastic *e, Pass *p)
 {
     enum { SAMPLE_PACKS = 8 };
     p->last = e->tet_count;
+    e->has_noted = false;
     run_tets(e, p);
     if (e->sample_count == 0) return;
     if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
@@ -472,6 +474,8 @@ static void run_pass(PliElastic *e, Pass *p)
         list_entries(e);
         pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
     } else {
+        e->has_noted = !p->derivative && e->tet_count == 0, e->noted = (PliInverted){ 0, PLI_NONE };
+        p->note = e->has_noted ? &e->noted : NULL;
         for (PliIndex pack = 0; pack < e->sample_packs; ++pack) { // gradients come from memory once for both
             samples_to_stress(pack, pack + 1, 0, p);
             if (e->sample_alike && e->sample_alike[pack]) {
@@ -598,6 +602,12 @@ PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *fi
     }
     if (first) *first = where;
     return found;
+}
+
+bool pli_elastic_noted_inverted(const PliElastic *e, PliIndex *count, PliIndex *first)
+{
+    *count = e->noted.count, *first = e->noted.first;
+    return e->has_noted;
 }
 
 double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x)

@@ -92,6 +92,8 @@ double pli_elastic_density(const PliElastic *e, const double F[9]); ///< energy 
 /// Number of elements with det F <= 0 or not a number, and the first of them in the caller's list (PLI_NONE if none);
 /// samples are numbered after the tets.
 PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first);
+/// The same of the last pli_elastic_add_force. False: it did not look, as it does for samples without threads only.
+bool pli_elastic_noted_inverted(const PliElastic *e, PliIndex *count, PliIndex *first);
 /// Von Mises stress of tet i of the list at x, Pa; and the deformation gradient (row-major).
 double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x);
 void pli_tet_gradient(const PliIndex corner[4], const PliTetRest *rest, const double *x, double F[9]);

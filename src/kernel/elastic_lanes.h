@@ -452,7 +452,7 @@ W_INLINE Lame lame_at(const PliElastic *e, PliIndex pack, int lane)
 }
 
 static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
-                               const double *v)
+                               const double *v, PliInverted *note)
 {
     _Alignas(64) double all[9][PACK], rate[9][PACK];
     bool damped = v && e->def.material.damping > 0.0;
@@ -464,6 +464,9 @@ static void lanes_sample_force(const PliElastic *e, PliIndex first_pack, PliInde
             W F[9], P[9], S[6], k = 0.0 - w_load(&p->weight[lane]), volume = 0.0 - w_load(&p->volume[lane]);
             const Lame lame = lame_at(e, n, lane);
             load_sample(p, lane, all, F);
+            if (note)
+                note->count = count_inverted(determinant(F), n * PACK + (PliIndex)lane, e->sample_count, note->count,
+                                             &note->first);
             for (int i = 0; i < 6; ++i) S[i] = volume * w_load(&p->s0[i][lane]);
             W Fd[9];
             if (damped) {

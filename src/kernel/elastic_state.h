@@ -58,6 +58,10 @@ typedef struct PliLamePack {
 typedef struct PliElasticKernel PliElasticKernel;
 enum { PLI_PAIR_SAMPLES = 4 };
 
+typedef struct PliInverted {
+    PliIndex count, first;
+} PliInverted;
+
 struct PliElastic {
     PliHost host;
     PliElasticDef def;
@@ -98,8 +102,10 @@ struct PliElastic {
     PliIndex *entry_first, *entry_list, *entry_sample; ///< entries of each point, only with more than one worker
     bool entries_listed;
 
-    double *partial; ///< one per block
-    double *matrix;  ///< element matrix handed to callbacks
+    PliInverted noted; ///< of the last pass of forces ...
+    bool has_noted;    ///< ... which took note
+    double *partial;   ///< one per block
+    double *matrix;    ///< element matrix handed to callbacks
     double *matrix_half;
     bool linearized;
 };
@@ -118,8 +124,9 @@ struct PliElasticKernel {
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                              PliIndex *first);
-    void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
-                         const double *v);
+    /// note (may be NULL): those inside out are added.
+    void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v,
+                         PliInverted *note);
     /// f += P g of a pack whose samples are alike, lane after lane.
     void (*sample_scatter)(const PliElastic *e, PliIndex pack, double *f);
     void (*sample_dforce)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *dx, double k);

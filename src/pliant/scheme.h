@@ -118,6 +118,8 @@ typedef struct PliForceOps {
     PliIndex (*element_count)(void *self);
     /// Elements that are inside out or not a number, and the first of them.
     PliIndex (*inverted)(void *self, const double *x, PliIndex *first);
+    /// The same where forces were last added, if that told on the way; false: it did not. NULL: it never does.
+    bool (*noted_inverted)(void *self, PliIndex *count, PliIndex *first);
     /// sum[0], sum[1] of each point (3 doubles each) += von Mises stress x weight, Pa, and weight.
     void (*add_von_mises)(void *self, const double *x, double *sum);
 
@@ -214,6 +216,10 @@ typedef struct PliLinearOps {
     /// What iterations with it as preconditioner may leave of the right-hand side, where that is more than the tolerance: 0, or NULL:
     /// never. For methods that stand in for the true stiffness in most steps, and so leave more than that there.
     double (*enough)(void *self);
+    /// x = A^-1 (b + T^T force) with the rows T of the tethers and a Vec3 for each of them: rounds of contact, which push nowhere else.
+    /// is_new: b is another one than in the call before. False: nothing was done, and `solve` has to. NULL: it always has.
+    bool (*solve_pressed)(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double *force,
+                          double *x);
 } PliLinearOps;
 
 typedef struct PliLinearMethod {

@@ -300,6 +300,8 @@ typedef struct Solve {
     bool is_stale;  ///< made with other tethers than there are now
     bool has_guess; ///< dv is a solution with other forces or tethers
     bool converged; ///< the last solve
+    bool has_free;  ///< the method knows what the right-hand side without tools does
+    bool is_rough;  ///< a matrix near A stands in for it
 } Solve;
 
 static bool prepare(Solve *q)
@@ -492,29 +494,61 @@ static int solve(Solve *q, const double *b, double *dv, double *scratch)
     }
 }
 
-/// The step's dv: solved until tools have nothing to say. @return iterations, or -1
+// Rounds of contact differ by what presses at points that the matrix holds. A method that knows how those answer solves for the rest of the
+// right-hand side in the first round only.
+static bool solve_pressed(Solve *q, const PliStage *stage, const Scratch *w)
+{
+    PliSystem *s = q->s;
+    const PliLinearMethod *m = q->im->chosen;
+    if (!s->press_tethers || !m->ops->solve_pressed || s->constraints) return false;
+    if ((q->is != PLI_PREPARED_EXACT && !q->is_rough) || q->is_stale) return false;
+    const PliStepMatrix a = matrix_of(s);
+    q->converged = true;
+    if (!m->ops->solve_pressed(m->self, &a, w->free, !q->has_free, s->press_tethers(s->self, stage->length), w->dv))
+        return false;
+    return q->has_free = true;
+}
+
+/// With what presses in the right-hand side.
+static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
+{
+    const PliSystem *s = q->s;
+    const size_t n = 3 * (size_t)s->active_count;
+    memcpy(w->b, w->free, n * sizeof *w->b);
+    if (s->press) {
+        memset(w->reaction, 0, n * sizeof *w->reaction);
+        s->press(s->self, w->reaction);
+        for (size_t i = 0; i < n; ++i)
+            if (!s->fixed[i / 3]) w->b[i] += stage->length * w->reaction[i];
+    }
+    return solve(q, w->b, w->dv, w->rest);
+}
+
+// The step's dv: solved until tools have nothing to say. Where solves iterate around a matrix that is near, and rounds with that alone cost
+// little, those come first: what presses and what sticks is then mostly known. @return iterations, or -1
 static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
 {
     enum { ROUNDS = 40 };
     PliSystem *s = q->s;
     const PliImplicit *im = q->im;
-    const size_t n = 3 * (size_t)s->active_count;
     int total = 0;
     s->prepared_tethers = s->tether_count > 0;
+    q->is_rough = q->is == PLI_PREPARED_NEAR && s->tether_count > 0 && s->unsettle;
     for (int round = 1;; ++round) {
-        memcpy(w->b, w->free, n * sizeof *w->b);
-        if (s->press) {
-            memset(w->reaction, 0, n * sizeof *w->reaction);
-            s->press(s->self, w->reaction);
-            for (size_t i = 0; i < n; ++i)
-                if (!s->fixed[i / 3]) w->b[i] += stage->length * w->reaction[i];
-        }
-        const int iterations = solve(q, w->b, w->dv, w->rest);
+        const bool pressed = solve_pressed(q, stage, w);
+        const int iterations = pressed ? 1 : solve_loaded(q, stage, w);
         if (iterations < 0) return -1;
+        q->is_rough = q->is_rough && pressed;
         total += iterations;
         s->prepared = q->is;
         bool matrix = false;
-        if (!s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS) return total;
+        const bool settled = !s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS;
+        if (settled && !q->is_rough) return total;
+        if (settled) {
+            s->unsettle(s->self);
+            q->is_rough = false;
+            round = 0;
+        }
         if (matrix && im->chosen->ops->tethered) {
             if (!prepare(q)) return -1;
         } else {
@@ -619,9 +653,9 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     double *b = w.free, *dv = w.dv;
 
     // forces at the start of the step
-    pli_system_spread(s, s->x);
-    pli_system_spread(s, s->v);
     if (!s->force_ready) {
+        pli_system_spread(s, s->x);
+        pli_system_spread(s, s->v);
         memset(s->f, 0, all * sizeof *s->f);
         s->force->add_force(s->force_self, s->x, s->material_damping > 0.0 ? s->v : NULL, s->f);
     }

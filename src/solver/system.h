@@ -43,7 +43,7 @@ typedef struct PliSystem {
     double *x, *v, *f;         ///< active_count + slave_count Vec3
     PliIndex block;            ///< consecutive points that belong together, see PliSchemeStatic
     bool dense;                ///< see PliSchemeStatic
-    /// f holds the internal forces at x and v already; the next implicit step takes them and clears this.
+    /// f holds the internal forces at x and v already, and slaves follow; the next implicit step takes them and clears this.
     bool force_ready;
     const double *f_ext; ///< active_count Vec3, held during the step, or NULL
     double *impulse; ///< N s, active_count Vec3: what held the fixed ones in the last implicit step; NULL: not wanted
@@ -66,6 +66,8 @@ typedef struct PliSystem {
     void (*correct)(void *self, double t, double h, double *x, double *v);
     /// Implicit: f += forces of the tools at the end of the step with the velocities of its start; active points.
     void (*press)(void *self, double *f);
+    /// Implicit: the same times `length`, N s, a Vec3 for each tether; others than tethered points are not pressed.
+    const double *(*press_tethers)(void *self, double length);
     /// Implicit: whether dv agrees with the tools, `solved` to the tolerance. If not, what `press` adds is another force now, and where it sets `matrix`
     /// tethers are others, too.
     bool (*settle)(void *self, const double *dv, bool solved, bool *matrix);

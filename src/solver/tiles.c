@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/wide.h"
 
 enum { AREA = PLI_TILE * PLI_TILE };
 
@@ -329,6 +330,39 @@ PliStatus pli_tiles_factor(PliTiles *m)
     return PLI_OK;
 }
 
+// Solves read the whole factor and wait for memory, so arithmetic must not be waited for, too: rows in fours, sums of a row in four
+// parts, and what a tile changes stays in registers while it passes by. Eight columns are pairs of four: compilers take wider vectors
+// than the unit has through memory.
+typedef double V4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline double add_up(const V4 *a) { return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]); }
+
+/// c -= t b; rows and width are multiples of four
+PLI_WIDE static void subtract_product(PliIndex rows, PliIndex width, const double *t, const double *b, double *c)
+{
+    for (PliIndex i = 0; i < rows; i += 4, t += 4 * PLI_TILE) {
+        V4 s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, s3 = { 0 };
+        for (PliIndex p = 0; p < width; p += 4) {
+            const V4 v = *(const V4 *)(b + p);
+            s0 += *(const V4 *)(t + p) * v, s1 += *(const V4 *)(t + PLI_TILE + p) * v;
+            s2 += *(const V4 *)(t + 2 * PLI_TILE + p) * v, s3 += *(const V4 *)(t + 3 * PLI_TILE + p) * v;
+        }
+        c[i] -= add_up(&s0), c[i + 1] -= add_up(&s1), c[i + 2] -= add_up(&s2), c[i + 3] -= add_up(&s3);
+    }
+}
+
+/// b -= t^T c
+PLI_WIDE static void subtract_transpose(PliIndex rows, PliIndex width, const double *t, const double *c, double *b)
+{
+    for (PliIndex p = 0; p < width; p += 12) { // groups have twelve
+        V4 s0 = *(V4 *)(b + p), s1 = *(V4 *)(b + p + 4), s2 = *(V4 *)(b + p + 8);
+        const double *from = t + p;
+        for (PliIndex i = 0; i < rows; ++i, from += PLI_TILE)
+            s0 -= c[i] * *(const V4 *)from, s1 -= c[i] * *(const V4 *)(from + 4), s2 -= c[i] * *(const V4 *)(from + 8);
+        *(V4 *)(b + p) = s0, *(V4 *)(b + p + 4) = s1, *(V4 *)(b + p + 8) = s2;
+    }
+}
+
 void pli_tiles_solve(const PliTiles *m, double *x)
 {
     const size_t n = m->tiles;
@@ -338,28 +372,18 @@ void pli_tiles_solve(const PliTiles *m, double *x)
         const PliIndex width = m->width[k];
         for (PliIndex i = 0; i < width; ++i)
             for (PliIndex p = 0; p < i; ++p) b[i] -= own[PLI_TILE * i + p] * b[p];
-        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
-            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k];
-            double *c = x + PLI_TILE * (size_t)m->below[e];
-            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i) {
-                double part[4] = { 0.0, 0.0, 0.0, 0.0 };
-                for (PliIndex p = 0; p < width; p += 4)
-                    for (PliIndex q = 0; q < 4; ++q) part[q] += t[PLI_TILE * i + p + q] * b[p + q];
-                c[i] -= (part[0] + part[1]) + (part[2] + part[3]);
-            }
-        }
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
+            subtract_product(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k], b,
+                             x + PLI_TILE * (size_t)m->below[e]);
     }
     for (PliIndex k = (PliIndex)n; k-- > 0;) {
         const double *own = m->a + (size_t)AREA * m->number[k * n + k], *d = m->d + PLI_TILE * (size_t)k;
         double *b = x + PLI_TILE * (size_t)k;
         const PliIndex width = m->width[k];
         for (PliIndex i = 0; i < width; ++i) b[i] /= d[i];
-        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
-            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k],
-                         *c = x + PLI_TILE * (size_t)m->below[e];
-            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i)
-                for (PliIndex p = 0; p < width; ++p) b[p] -= c[i] * t[PLI_TILE * i + p];
-        }
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
+            subtract_transpose(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k],
+                               x + PLI_TILE * (size_t)m->below[e], b);
         for (PliIndex i = width; i-- > 0;)
             for (PliIndex p = 0; p < i; ++p) b[p] -= own[PLI_TILE * i + p] * b[i];
     }
@@ -393,43 +417,99 @@ void pli_tiles_multiply(const PliTiles *m, const double *a, const double *x, dou
     }
 }
 
+/// c -= t b, eight columns each
+PLI_WIDE static void subtract_product_eight(PliIndex rows, PliIndex width, const double *t, const double *right,
+                                            double *left)
+{
+    for (PliIndex i = 0; i < rows; i += 4, t += 4 * PLI_TILE) {
+        const V4 *b = (const V4 *)right;
+        V4 *c = (V4 *)left + 2 * i, s0 = c[0], t0 = c[1], s1 = c[2], t1 = c[3], s2 = c[4], t2 = c[5], s3 = c[6],
+           t3 = c[7];
+        for (PliIndex p = 0; p < width; ++p, b += 2) {
+            const V4 v = b[0], w = b[1];
+            s0 -= t[p] * v, t0 -= t[p] * w;
+            s1 -= t[PLI_TILE + p] * v, t1 -= t[PLI_TILE + p] * w;
+            s2 -= t[2 * PLI_TILE + p] * v, t2 -= t[2 * PLI_TILE + p] * w;
+            s3 -= t[3 * PLI_TILE + p] * v, t3 -= t[3 * PLI_TILE + p] * w;
+        }
+        c[0] = s0, c[1] = t0, c[2] = s1, c[3] = t1, c[4] = s2, c[5] = t2, c[6] = s3, c[7] = t3;
+    }
+}
+
+/// b -= t^T c
+PLI_WIDE static void subtract_transpose_eight(PliIndex rows, PliIndex width, const double *t, const double *right,
+                                              double *left)
+{
+    for (PliIndex p = 0; p < width; p += 4) {
+        const V4 *c = (const V4 *)right;
+        V4 *b = (V4 *)left + 2 * p, s0 = b[0], t0 = b[1], s1 = b[2], t1 = b[3], s2 = b[4], t2 = b[5], s3 = b[6],
+           t3 = b[7];
+        const double *from = t + p;
+        for (PliIndex i = 0; i < rows; ++i, from += PLI_TILE, c += 2) {
+            const V4 v = c[0], w = c[1];
+            s0 -= from[0] * v, t0 -= from[0] * w;
+            s1 -= from[1] * v, t1 -= from[1] * w;
+            s2 -= from[2] * v, t2 -= from[2] * w;
+            s3 -= from[3] * v, t3 -= from[3] * w;
+        }
+        b[0] = s0, b[1] = t0, b[2] = s1, b[3] = t1, b[4] = s2, b[5] = t2, b[6] = s3, b[7] = t3;
+    }
+}
+
+/// Inside a tile: b <- L^-1 b, and b <- L^-T b.
+PLI_WIDE static void forward_eight(PliIndex width, const double *own, double *columns)
+{
+    V4 *b = (V4 *)columns;
+    for (PliIndex i = 0; i < width; ++i) {
+        V4 s = b[2 * i], t = b[2 * i + 1];
+        for (PliIndex p = 0; p < i; ++p)
+            s -= own[PLI_TILE * i + p] * b[2 * p], t -= own[PLI_TILE * i + p] * b[2 * p + 1];
+        b[2 * i] = s, b[2 * i + 1] = t;
+    }
+}
+
+PLI_WIDE static void backward_eight(PliIndex width, const double *own, double *columns)
+{
+    V4 *b = (V4 *)columns;
+    for (PliIndex p = width; p-- > 0;) {
+        V4 s = b[2 * p], t = b[2 * p + 1];
+        for (PliIndex i = width; i-- > p + 1;)
+            s -= own[PLI_TILE * i + p] * b[2 * i], t -= own[PLI_TILE * i + p] * b[2 * i + 1];
+        b[2 * p] = s, b[2 * p + 1] = t;
+    }
+}
+
 enum { LANES = 8 };
 
-/// c -= l b
-static inline void subtract_lanes(double *c, double l, const double *b)
+/// Right-hand sides of single points begin late.
+static bool any_of(const double *b, size_t count)
 {
-    for (int k = 0; k < LANES; ++k) c[k] -= l * b[k];
+    for (size_t i = 0; i < count; ++i)
+        if (b[i] != 0.0) return true;
+    return false;
 }
 
 void pli_tiles_solve_eight(const PliTiles *m, double *x)
 {
     const size_t n = m->tiles;
     for (PliIndex k = 0; k < n; ++k) {
-        const double *own = m->a + (size_t)AREA * m->number[k * n + k];
         double *b = x + (size_t)LANES * PLI_TILE * k;
         const PliIndex width = m->width[k];
-        for (PliIndex i = 0; i < width; ++i)
-            for (PliIndex p = 0; p < i; ++p) subtract_lanes(b + LANES * i, own[PLI_TILE * i + p], b + LANES * p);
-        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
-            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k];
-            double *c = x + (size_t)LANES * PLI_TILE * m->below[e];
-            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i)
-                for (PliIndex p = 0; p < width; ++p) subtract_lanes(c + LANES * i, t[PLI_TILE * i + p], b + LANES * p);
-        }
+        if (!any_of(b, (size_t)LANES * width)) continue;
+        forward_eight(width, m->a + (size_t)AREA * m->number[k * n + k], b);
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
+            subtract_product_eight(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k],
+                                   b, x + (size_t)LANES * PLI_TILE * m->below[e]);
     }
     for (PliIndex k = (PliIndex)n; k-- > 0;) {
-        const double *own = m->a + (size_t)AREA * m->number[k * n + k], *d = m->d + PLI_TILE * (size_t)k;
+        const double *d = m->d + PLI_TILE * (size_t)k;
         double *b = x + (size_t)LANES * PLI_TILE * k;
         const PliIndex width = m->width[k];
         for (PliIndex i = 0; i < width; ++i)
             for (int q = 0; q < LANES; ++q) b[LANES * i + q] /= d[i];
-        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
-            const double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k],
-                         *c = x + (size_t)LANES * PLI_TILE * m->below[e];
-            for (PliIndex i = 0; i < m->width[m->below[e]]; ++i)
-                for (PliIndex p = 0; p < width; ++p) subtract_lanes(b + LANES * p, t[PLI_TILE * i + p], c + LANES * i);
-        }
-        for (PliIndex i = width; i-- > 0;)
-            for (PliIndex p = 0; p < i; ++p) subtract_lanes(b + LANES * p, own[PLI_TILE * i + p], b + LANES * i);
+        for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
+            subtract_transpose_eight(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k],
+                                     x + (size_t)LANES * PLI_TILE * m->below[e], b);
+        backward_eight(width, m->a + (size_t)AREA * m->number[k * n + k], b);
     }
 }

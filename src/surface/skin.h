@@ -11,7 +11,7 @@
 #include "mesh/nearest.h"
 #include "surface/thin.h"
 
-enum { PLI_SKIN_ROW = 96, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
+enum { PLI_SKIN_ROW = 192, PLI_SKIN_LEVELS = 8 }; ///< most active coefficients one skin point may depend on; levels
 
 struct PliSkin {
     PliHost host;

@@ -156,8 +156,9 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
 
 // A new factor of n functions takes as long as some n^2 / 4 k steps are shortened by dropping k of them. Of many, a few are dropped
 // when others come, a tenth at once, and what is left after a second.
-enum { WORTH = 50, WORTH_DROPPING = 10, MANY = 300, PATIENCE = 10, MOST_SKIPPED = 7, FEW_SKIPPED = 2 };
+enum { WORTH = 25, WORTH_DROPPING = 10, MANY = 300, PATIENCE = 10, MOST_SKIPPED = 7, FEW_SKIPPED = 2 };
 static const double DROPPING_TIME = 1.0; // s
+static const double MOST_URGENT = 4.0;   // functions that lack a detail of one counts for, at most
 
 /// How far the best candidate was below the threshold, m, is how far the body may move before it can have come there: a detail follows
 /// the functions around it with weights of about one, and a quarter of that is waited for.
@@ -242,9 +243,12 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
         s->skip = (PliIndex)fmin(MOST_SKIPPED, 0.5 / fmax(best, 1e-3));
         note_judged(s, x, STILL * (1.0 - best) * theta);
     }
-    // a few at a time are not worth a new factor, unless they have waited
     if (!over && changes == 0) return false;
-    if (!over && changes * WORTH < s->active_count && s->since_change < PATIENCE * def->criterion.interval) {
+    // a few at a time are not worth a new factor: the fewer they are and the less they lack, the longer they wait
+    double urgency = changes;
+    for (PliIndex k = 0; k < c->refine_count; ++k) urgency += fmin(c->refine[k].score, MOST_URGENT) - 1.0;
+    const double waited = fmax(1.0, s->since_change / (PATIENCE * def->criterion.interval));
+    if (!over && urgency * WORTH * waited < s->active_count) {
         if (def->criterion.kind == PLI_BY_FORCE) s->skip = FEW_SKIPPED;
         return false;
     }

@@ -127,18 +127,18 @@ bool pli_wavelet_grow_codes(PliWavelet *s)
     const PliHost *host = &s->host;
     const size_t slots = s->slot_count ? 2 * s->slot_count : 1024, room = slots / 2, old = s->slot_count / 2;
     PliIndex *slot = PLI_NEW(host, slots, PliIndex), *code = PLI_NEW(host, room, PliIndex);
-    double *stiffness = PLI_NEW(host, 9 * room, double), *mass = PLI_NEW(host, room, double);
+    double *stiffness = PLI_NEW(host, pli_wavelet_block_room(room), double), *mass = PLI_NEW(host, room, double);
     if (!slot || !code || !stiffness || !mass) {
         PLI_FREE(host, slot, slots);
         PLI_FREE(host, code, room);
-        PLI_FREE(host, stiffness, 9 * room);
+        PLI_FREE(host, stiffness, pli_wavelet_block_room(room));
         PLI_FREE(host, mass, room);
         return false;
     }
     if (s->code_count) memcpy(code, s->cut_code, s->code_count * sizeof *code);
     PLI_FREE(host, s->slot, s->slot_count);
     PLI_FREE(host, s->cut_code, old);
-    PLI_FREE(host, s->cut_stiffness, 9 * old);
+    PLI_FREE(host, s->cut_stiffness, pli_wavelet_block_room(old));
     PLI_FREE(host, s->cut_block_mass, old);
     s->slot = slot, s->cut_code = code, s->cut_stiffness = stiffness, s->cut_block_mass = mass, s->slot_count = slots;
     memset(slot, 0xff, slots * sizeof *slot);
@@ -175,6 +175,6 @@ void pli_wavelet_free_codes(PliWavelet *s)
     const size_t room = s->slot_count / 2;
     PLI_FREE(&s->host, s->slot, s->slot_count);
     PLI_FREE(&s->host, s->cut_code, room);
-    PLI_FREE(&s->host, s->cut_stiffness, 9 * room);
+    PLI_FREE(&s->host, s->cut_stiffness, pli_wavelet_block_room(room));
     PLI_FREE(&s->host, s->cut_block_mass, room);
 }

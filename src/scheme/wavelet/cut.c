@@ -33,7 +33,7 @@ static void count_samples(PliWavelet *s)
 // ---- room for active functions and their pairs, which is taken as sets grow ----------------------------------------------------------
 
 /// Of one active function: doubles, indices (and one more of two of them), bytes.
-enum { ACTIVE_DOUBLES = 1 + 1 + 3 + 3 + 6 + 3 + 3, ACTIVE_INDICES = 3 };
+enum { ACTIVE_DOUBLES = 1 + 1 + 3 + 3 + 8 + 3 + 3, ACTIVE_INDICES = 3 };
 
 static void free_active(PliWavelet *s)
 {
@@ -59,7 +59,7 @@ static bool reserve_active(PliWavelet *s, PliIndex count)
     }
     free_active(s);
     s->cut_mass = d, s->cut_load = d + n, s->cut_rest = d + 2 * n, s->cut_mean = d + 5 * n, s->work = d + 8 * n,
-    s->impulse = d + 14 * n, s->judged = d + 17 * n;
+    s->impulse = d + 16 * n, s->judged = d + 19 * n;
     s->mass_first = i, s->entry_first = i + n + 1, s->cut_order = i + 2 * n + 2;
     s->driven = driven;
     s->active_room = room;
@@ -76,7 +76,7 @@ static bool reserve_entries(PliWavelet *s, size_t entries)
              *mass_column = PLI_NEW(host, 2 * entries, PliIndex);
     double *value = PLI_NEW(host, 2 * entries, double);
     const bool owns = s->def.transition == PLI_WAVELET_PAPER;
-    double *stiffness = owns ? PLI_NEW(host, 9 * entries, double) : NULL,
+    double *stiffness = owns ? PLI_NEW(host, pli_wavelet_block_room(entries), double) : NULL,
            *mass = owns ? PLI_NEW(host, entries, double) : NULL;
     const bool good = column && entry && mass_column && value && (!owns || (stiffness && mass));
     const size_t old = good ? s->entry_capacity : entries;
@@ -84,7 +84,7 @@ static bool reserve_entries(PliWavelet *s, size_t entries)
     PLI_FREE(host, good ? s->entry : entry, old);
     PLI_FREE(host, good ? s->mass_column : mass_column, 2 * old);
     PLI_FREE(host, good ? s->mass_value : value, 2 * old);
-    PLI_FREE(host, good ? s->own_stiffness : stiffness, 9 * old);
+    PLI_FREE(host, good ? s->own_stiffness : stiffness, pli_wavelet_block_room(old));
     PLI_FREE(host, good ? s->own_mass : mass, old);
     if (!good) return false;
     s->own_stiffness = stiffness, s->own_mass = mass;
@@ -191,7 +191,7 @@ void pli_wavelet_cut_destroy(PliWavelet *s)
     PLI_FREE(host, s->mass_value, 2 * s->entry_capacity);
     PLI_FREE(host, s->entry_column, s->entry_capacity);
     PLI_FREE(host, s->entry, s->entry_capacity);
-    PLI_FREE(host, s->own_stiffness, 9 * s->entry_capacity);
+    PLI_FREE(host, s->own_stiffness, pli_wavelet_block_room(s->entry_capacity));
     PLI_FREE(host, s->own_mass, s->entry_capacity);
     free_active(s);
     pli_wavelet_free_codes(s);

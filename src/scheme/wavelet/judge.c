@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/wide.h"
 #include "scheme/wavelet/wavelet.h"
 
 /// Rotation and translation that fit the body best: polar of the mean F, and the centre of mass.
@@ -121,35 +122,41 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
     }
 }
 
-/// Slopes of x and of the rest shape at a point of a regular cell, along the axes of the cell: axis by axis. point: [vertices, 6]
-static void slopes_at(const double b[3][4], const double d[3][4], const int n[3], double (*point)[6], double out[18])
+typedef double V4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+/// Slopes of x and of the rest shape at a point of a regular cell, along the axes of the cell: axis by axis. point: [vertices, 8], places and
+/// those at rest, four numbers each; out: the same for each axis
+PLI_WIDE static void slopes_at(const double b[3][4], const double d[3][4], const int n[3], const double *point,
+                               V4 out[3][2])
 {
-    memset(out, 0, 18 * sizeof *out);
+    for (int a = 0; a < 3; ++a) out[a][0] = out[a][1] = (V4){ 0 };
     for (int k = 0; k < n[2]; ++k) {
-        double slope[6] = { 0.0 }, across[6] = { 0.0 }, value[6] = { 0.0 };
-        for (int j = 0; j < n[1]; ++j, point += n[0])
-            for (int c = 0; c < 6; ++c) {
-                double along = 0.0, plain = 0.0;
-                for (int i = 0; i < n[0]; ++i) along += d[0][i] * point[i][c], plain += b[0][i] * point[i][c];
-                slope[c] += b[1][j] * along, across[c] += d[1][j] * plain, value[c] += b[1][j] * plain;
-            }
-        for (int c = 0; c < 6; ++c)
-            out[3 * c] += b[2][k] * slope[c], out[3 * c + 1] += b[2][k] * across[c],
-                out[3 * c + 2] += d[2][k] * value[c];
+        V4 slope[2] = { { 0 } }, across[2] = { { 0 } }, value[2] = { { 0 } };
+        for (int j = 0; j < n[1]; ++j) {
+            V4 along[2] = { { 0 } }, plain[2] = { { 0 } };
+            for (int i = 0; i < n[0]; ++i, point += 8)
+                for (int c = 0; c < 2; ++c) {
+                    const V4 p = *(const V4 *)(point + 4 * c);
+                    along[c] += d[0][i] * p, plain[c] += b[0][i] * p;
+                }
+            for (int c = 0; c < 2; ++c)
+                slope[c] += b[1][j] * along[c], across[c] += d[1][j] * plain[c], value[c] += b[1][j] * plain[c];
+        }
+        for (int c = 0; c < 2; ++c)
+            out[0][c] += b[2][k] * slope[c], out[1][c] += b[2][k] * across[c], out[2][c] += d[2][k] * value[c];
     }
 }
 
-/// force[vertex] += Q times the slopes of its function
-static void spread_stress(const double b[3][4], const double d[3][4], const int n[3], const double Q[9],
-                          double (*force)[3])
+/// force[vertex] += Q times the slopes of its function, four numbers each
+PLI_WIDE static void spread_stress(const double b[3][4], const double d[3][4], const int n[3], const double Q[9],
+                                   double *force)
 {
+    const V4 q0 = { Q[0], Q[3], Q[6] }, q1 = { Q[1], Q[4], Q[7] }, q2 = { Q[2], Q[5], Q[8] };
     for (int k = 0; k < n[2]; ++k)
-        for (int j = 0; j < n[1]; ++j, force += n[0])
-            for (int a = 0; a < 3; ++a) {
-                const double along = Q[3 * a] * b[1][j] * b[2][k],
-                             plain = Q[3 * a + 1] * d[1][j] * b[2][k] + Q[3 * a + 2] * b[1][j] * d[2][k];
-                for (int i = 0; i < n[0]; ++i) force[i][a] += d[0][i] * along + b[0][i] * plain;
-            }
+        for (int j = 0; j < n[1]; ++j) {
+            const V4 along = b[1][j] * b[2][k] * q0, plain = d[1][j] * b[2][k] * q1 + b[1][j] * d[2][k] * q2;
+            for (int i = 0; i < n[0]; ++i, force += 4) *(V4 *)force += d[0][i] * along + b[0][i] * plain;
+        }
 }
 
 /// The functions of a regular cell are products, so no gradient is made for each of them.
@@ -159,29 +166,32 @@ static void add_regular_stress(const PliWaveletLevel *l, PliIndex cell, PliLaw l
     const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
                    n = l->shapes->first[cell + 1] - l->shapes->first[cell];
     const bool cut = l->share && l->share[cell] == PLI_CELL_CUT;
-    double point[64][6], force[64][3] = { { 0.0 } };
+    double point[64][8], force[64][4] = { { 0.0 } };
     if (l->share && l->share[cell] == PLI_CELL_EMPTY) return;
     for (PliIndex k = 0; k < n; ++k) {
         v3_copy(point[k], x + 3 * (size_t)vertex[k]);
-        v3_copy(point[k] + 3, l->lattice->x + 3 * (size_t)vertex[k]);
+        v3_copy(point[k] + 4, l->lattice->x + 3 * (size_t)vertex[k]);
+        point[k][3] = point[k][7] = 0.0;
     }
     for (int q = 0; q < 8; ++q) {
         const double *octant = cut ? l->octant + 32 * (size_t)cell + 4 * q : NULL;
-        double b[3][4], d[3][4], slope[18], inverse[9], F[9], P[9], Q[9], gauss[3];
+        double b[3][4], d[3][4], slope[9], rest[9], inverse[9], F[9], P[9], Q[9], gauss[3];
+        V4 both[3][2];
         int count[3];
         if (cut && !(octant[0] > 0.0)) continue;
         for (int a = 0; a < 3; ++a) gauss[a] = 0.5 + (q >> a & 1 ? 1.0 : -1.0) * 0.28867513459481288225;
         for (int a = 0; a < 3; ++a)
             count[a] = pli_shapes_along(l->shapes->kind[cell], a, cut ? octant[1 + a] : gauss[a], b[a], d[a]);
-        slopes_at((const double(*)[4])b, (const double(*)[4])d, count, point, slope);
-        const double det = m3_inverse(inverse, slope + 9);
+        slopes_at((const double(*)[4])b, (const double(*)[4])d, count, point[0], both);
+        for (int a = 0; a < 9; ++a) slope[a] = both[a % 3][0][a / 3], rest[a] = both[a % 3][1][a / 3];
+        const double det = m3_inverse(inverse, rest);
         if (!(det > 0.0)) return;
         m3_mul(F, slope, inverse);
         pli_law_stress(law, lame, F, P);
         const double weight = stiffness * (cut ? octant[0] : 0.125 * det);
         for (int a = 0; a < 3; ++a)
             for (int c = 0; c < 3; ++c) Q[3 * a + c] = weight * v3_dot(P + 3 * a, inverse + 3 * c);
-        spread_stress((const double(*)[4])b, (const double(*)[4])d, count, Q, force);
+        spread_stress((const double(*)[4])b, (const double(*)[4])d, count, Q, force[0]);
     }
     for (PliIndex k = 0; k < n; ++k) v3_sub(f + 3 * (size_t)vertex[k], f + 3 * (size_t)vertex[k], force[k]);
 }

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "base/wide.h"
 #include "kernel/elastic_state.h"
 
 PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, PliIndex watched)
@@ -56,22 +57,30 @@ static void turn_back(double r[3], const double R[9], const double p[3])
 
 // ---- forces ------------------------------------------------------------------------------------------------------------------
 
-/// z = K q over the lower triangle
-static void product(const PliRestStiffness *s, const double *q, double *z)
+typedef double V4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline double add_three(const V4 *a) { return ((*a)[0] + (*a)[1]) + (*a)[2]; }
+
+/// z = K q over the lower triangle. Four doubles per point; the fourth is 0 in q and means nothing in z.
+PLI_WIDE static void product(const PliRestStiffness *s, const double *q, double *z)
 {
-    memset(z, 0, 3 * (size_t)s->count * sizeof *z);
-    for (PliIndex i = 0; i < s->count; ++i) {
-        double sum[3] = { 0.0, 0.0, 0.0 };
-        const double *qi = q + 3 * (size_t)i;
-        for (PliIndex k = s->first[i]; k < s->first[i + 1]; ++k) {
-            const PliIndex j = s->column[k];
-            const double *b = s->block + 9 * (size_t)s->entry[k], *qj = q + 3 * (size_t)j;
-            for (int a = 0; a < 3; ++a) sum[a] += b[3 * a] * qj[0] + b[3 * a + 1] * qj[1] + b[3 * a + 2] * qj[2];
-            if (j == i) continue;
-            double *zj = z + 3 * (size_t)j;
-            for (int a = 0; a < 3; ++a) zj[a] += b[a] * qi[0] + b[3 + a] * qi[1] + b[6 + a] * qi[2];
+    const PliIndex count = s->count, *first = s->first, *column = s->column, *entry = s->entry;
+    const double *block = s->block;
+    memset(z, 0, 4 * (size_t)count * sizeof *z);
+    for (PliIndex i = 0; i < count; ++i) {
+        const double *qi = q + 4 * (size_t)i, x = qi[0], y = qi[1], w = qi[2];
+        const PliIndex last = first[i + 1];
+        V4 r0 = { 0 }, r1 = { 0 }, r2 = { 0 };
+        for (PliIndex k = first[i]; k < last; ++k) {
+            const PliIndex j = column[k];
+            const double *b = block + 9 * (size_t)entry[k];
+            const V4 b0 = *(const V4 *)b, b1 = *(const V4 *)(b + 3), b2 = *(const V4 *)(b + 6),
+                     qj = *(const V4 *)(q + 4 * (size_t)j);
+            r0 += b0 * qj, r1 += b1 * qj, r2 += b2 * qj;
+            if (j != i) *(V4 *)(z + 4 * (size_t)j) += b0 * x + b1 * y + b2 * w;
         }
-        v3_add(z + 3 * (size_t)i, z + 3 * (size_t)i, sum);
+        z[4 * (size_t)i] += add_three(&r0), z[4 * (size_t)i + 1] += add_three(&r1),
+            z[4 * (size_t)i + 2] += add_three(&r2);
     }
 }
 
@@ -80,7 +89,7 @@ static void add_turned(const PliRestStiffness *s, const double R[9], const doubl
 {
     for (size_t i = 0; i < s->count; ++i) {
         double r[3];
-        m3_apply(r, R, z + 3 * i);
+        m3_apply(r, R, z + 4 * i);
         v3_madd(y + 3 * i, k, r);
     }
 }
@@ -89,8 +98,9 @@ static void add_turned(const PliRestStiffness *s, const double R[9], const doubl
 static void find_displacement(const PliRestStiffness *s, const double R[9], const double *x, double *q)
 {
     for (size_t i = 0; i < s->count; ++i) {
-        turn_back(q + 3 * i, R, x + 3 * i);
-        v3_sub(q + 3 * i, q + 3 * i, s->rest + 3 * i);
+        turn_back(q + 4 * i, R, x + 3 * i);
+        v3_sub(q + 4 * i, q + 4 * i, s->rest + 3 * i);
+        q[4 * i + 3] = 0.0;
     }
 }
 
@@ -105,13 +115,13 @@ static void retune(void *self, const PliBodyDef *def) { ((PliRestStiffness *)sel
 static void add_force(void *self, const double *x, const double *v, double *f)
 {
     const PliRestStiffness *s = self;
-    double *q = s->work, *z = q + 3 * (size_t)s->count, R[9];
+    double *q = s->work, *z = q + 4 * (size_t)s->count, R[9];
     find_rotation(s, x, R);
     find_displacement(s, R, x, q);
     for (size_t i = 0; i < s->count && v; ++i) {
         double w[3];
         turn_back(w, R, v + 3 * i);
-        v3_madd(q + 3 * i, s->damping, w);
+        v3_madd(q + 4 * i, s->damping, w);
     }
     product(s, q, z);
     add_turned(s, R, z, -1.0, f);
@@ -127,8 +137,8 @@ static void linearize(void *self, const double *x, bool definite)
 static void add_dforce(void *self, const double *dx, double k, double *df)
 {
     const PliRestStiffness *s = self;
-    double *q = s->work, *z = q + 3 * (size_t)s->count;
-    for (size_t i = 0; i < s->count; ++i) turn_back(q + 3 * i, s->rotation, dx + 3 * i);
+    double *q = s->work, *z = q + 4 * (size_t)s->count;
+    for (size_t i = 0; i < s->count; ++i) turn_back(q + 4 * i, s->rotation, dx + 3 * i), q[4 * i + 3] = 0.0;
     product(s, q, z);
     add_turned(s, s->rotation, z, -k, df);
 }
@@ -136,11 +146,13 @@ static void add_dforce(void *self, const double *dx, double k, double *df)
 static double energy(void *self, const double *x)
 {
     const PliRestStiffness *s = self;
-    double *q = s->work, *z = q + 3 * (size_t)s->count, R[9];
+    double *q = s->work, *z = q + 4 * (size_t)s->count, R[9];
     find_rotation(s, x, R);
     find_displacement(s, R, x, q);
     product(s, q, z);
-    return 0.5 * pli_dot(3 * s->count, q, z);
+    double sum = 0.0;
+    for (size_t i = 0; i < s->count; ++i) sum += v3_dot(q + 4 * i, z + 4 * i);
+    return 0.5 * sum;
 }
 
 static void blocks(void *self, PliBlockFn *fn, void *user)
@@ -350,6 +362,7 @@ static PliPrepared prepare(void *self, const PliStepMatrix *a)
         fill(k, a);
         const bool good = pli_tiles_factor(k->tiles) == PLI_OK;
         pli_rest_tethers_forget(&k->tethers);
+        k->free_key = 0;
         k->key = good ? key : 0;
         k->tether_key = tethers;
         if (!good) return PLI_PREPARED_FAILED;
@@ -383,7 +396,7 @@ static void watch(void *self, const PliStepMatrix *a, const double *f)
 {
     PliRestStiffness *k = self;
     if (!k->may_stand_in) return;
-    double *q = k->work, *z = q + 3 * (size_t)k->count, R[9];
+    double *q = k->work, *z = q + 4 * (size_t)k->count, R[9];
     find_rotation(k, a->x, R);
     find_displacement(k, R, a->x, q);
     product(k, q, z);
@@ -391,7 +404,7 @@ static void watch(void *self, const PliStepMatrix *a, const double *f)
     for (size_t i = 0; i < k->count; ++i) {
         PliWatched *w = &k->watched[i];
         double rest[3];
-        m3_apply(rest, R, z + 3 * i);
+        m3_apply(rest, R, z + 4 * i);
         for (size_t c = 0; c < 3; ++c) {
             const double dx = a->x[3 * i + c] - w->x[c], df = f[3 * i + c] - w->f[c], dr = -rest[c] - w->rest[c];
             const double swing = a->fixed[i] ? 0.0 : dx - w->dx[c];
@@ -424,11 +437,10 @@ static void spent(void *self, int iterations)
     if (k->stale) k->spent += iterations;
 }
 
-static void solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+/// A^-1 b without tethers, as a vector of the factor.
+static void solve_plain(const PliRestStiffness *k, const double *b, double *t)
 {
-    const PliRestStiffness *k = self;
     const PliTiles *m = k->tiles;
-    double *t = m->x;
     for (PliIndex o = k->count; o % 4; ++o)
         for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, o / 4) + 4 * c + o % 4] = 0.0;
     for (PliIndex i = 0; i < k->count; ++i) {
@@ -437,12 +449,38 @@ static void solve(void *self, const PliStepMatrix *a, const double *b, double *x
         for (PliIndex c = 0; c < 3; ++c) t[place_of(k, i) + 4 * c] = r[c];
     }
     pli_tiles_solve(m, t);
-    if (k->apart && k->tethers.count == a->tether_count) pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
+}
+
+static void read_solution(const PliRestStiffness *k, const double *t, double *x)
+{
     for (PliIndex i = 0; i < k->count; ++i) {
         double r[3];
         for (PliIndex c = 0; c < 3; ++c) r[c] = t[place_of(k, i) + 4 * c];
         m3_apply(x + 3 * (size_t)i, k->turned, r);
     }
+}
+
+static void solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+{
+    const PliRestStiffness *k = self;
+    double *t = k->tiles->x;
+    solve_plain(k, b, t);
+    if (k->apart && k->tethers.count == a->tether_count) pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
+    read_solution(k, t, x);
+}
+
+static bool solve_pressed(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double *force,
+                          double *x)
+{
+    PliRestStiffness *k = self;
+    PliRestTethers *t = &k->tethers;
+    if (!k->apart || t->count != a->tether_count) return false;
+    if (is_new || k->free_key != k->key) solve_plain(k, b, t->free);
+    k->free_key = k->key;
+    for (size_t j = 0; j < t->count; ++j) turn_back(t->push + 3 * j, k->turned, force + 3 * j);
+    pli_rest_tethers_answer(t, a, place_of, k, t->free, t->push, k->tiles->x);
+    read_solution(k, k->tiles->x, x);
+    return true;
 }
 
 const PliLinearOps pli_rest_linear_ops = {
@@ -453,6 +491,7 @@ const PliLinearOps pli_rest_linear_ops = {
     .outgrown = outgrown,
     .prepare = prepare,
     .solve = solve,
+    .solve_pressed = solve_pressed,
     .watch = watch,
     .spent = spent,
     .enough = enough,

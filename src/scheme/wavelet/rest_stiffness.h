@@ -20,11 +20,11 @@ typedef struct PliRestStiffness {
     PliIndex count; ///< active positions
     const PliIndex *first, *column,
         *entry;            ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
-    const double *block;   ///< N/m, 9 each, row-major: -df_i/dx_j at rest
+    const double *block;   ///< N/m, 9 each, row-major, and one more number: -df_i/dx_j at rest
     const double *rest;    ///< m, active Vec3
     const double *mean;    ///< 1/m, active Vec3: mean F = sum x mean^T
     const PliIndex *order; ///< active positions, those that couple near each other
-    double *work;          ///< scratch, 6 doubles per active point
+    double *work;          ///< scratch, 8 doubles per active point
     uint64_t revision;     ///< grows with every change of the above
     bool linear;           ///< forces are -R K R^T (x - R rest); there are no elements
     bool may_stand_in;     ///< forces are others, and steps are linearised with this stiffness all the same ...
@@ -46,6 +46,7 @@ typedef struct PliRestStiffness {
     uint64_t key, tether_key; ///< of what it was made with: all but tethers, and tethers; 0: of nothing
     PliRestTethers tethers;   ///< a few are left out of the factor, and taken in by every solve
     bool apart;               ///< they are, in this step
+    uint64_t free_key;        ///< of the factor that tethers.free was solved with; 0: of none
     bool stale;               ///< other tethers act now: the factor only preconditions
     double spent;             ///< iterations with a stale factor so far
     double turned[9];         ///< R of the step it is used for

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/wide.h"
 
 enum { SLOTS = PLI_REST_TETHERS, LANES = 8 };
 
@@ -16,7 +17,8 @@ PliStatus pli_rest_tethers_init(PliRestTethers *t, const PliHost *host)
     t->pair_birth = PLI_NEW(host, (size_t)SLOTS * SLOTS, uint64_t);
     t->factor = PLI_NEW(host, 9 * (size_t)SLOTS * SLOTS, double);
     t->small = PLI_NEW(host, 3 * (size_t)SLOTS, double);
-    return t->pair && t->pair_birth && t->factor && t->small ? PLI_OK : PLI_OUT_OF_MEMORY;
+    t->push = PLI_NEW(host, 3 * (size_t)SLOTS, double);
+    return t->pair && t->pair_birth && t->factor && t->small && t->push ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 void pli_rest_tethers_free(PliRestTethers *t)
@@ -25,6 +27,7 @@ void pli_rest_tethers_free(PliRestTethers *t)
     PLI_FREE(&t->host, t->pair_birth, (size_t)SLOTS * SLOTS);
     PLI_FREE(&t->host, t->factor, 9 * (size_t)SLOTS * SLOTS);
     PLI_FREE(&t->host, t->small, 3 * (size_t)SLOTS);
+    PLI_FREE(&t->host, t->push, 3 * (size_t)SLOTS);
     PLI_FREE(&t->host, t->response, t->response_capacity);
     PLI_FREE(&t->host, t->lanes, t->lanes_capacity);
 }
@@ -55,7 +58,8 @@ PliStatus pli_rest_tethers_reserve(PliRestTethers *t, PliIndex tiles)
     pli_rest_tethers_forget(t);
     const size_t size = 3 * SLOTS * t->length;
     const bool good = grow(&t->host, &t->response, &t->response_capacity, size < MOST ? size : MOST) &&
-                      grow(&t->host, &t->lanes, &t->lanes_capacity, LANES * t->length);
+                      grow(&t->host, &t->lanes, &t->lanes_capacity, (LANES + 1) * t->length);
+    t->free = t->lanes ? t->lanes + LANES * t->length : NULL;
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -243,20 +247,11 @@ bool pli_rest_tethers_prepare(PliRestTethers *t, const PliTiles *m, const PliSte
     return factor_small(t, a, place, self);
 }
 
-void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
-                              double *x)
+/// y <- (1 + G^T S G)^-1 y
+static void solve_small(const PliRestTethers *t, double *y)
 {
     const size_t n = t->rows;
     const double *l = t->factor;
-    double *y = t->small;
-    size_t row = 0;
-    for (PliIndex j = 0; j < t->count; ++j) {
-        double p[3];
-        if (!t->rank[j]) continue;
-        row_of(a, j, place, self, x, p);
-        for (int k = 0; k < t->rank[j]; ++k, ++row)
-            y[row] = t->root[j][k] * p[0] + t->root[j][3 + k] * p[1] + t->root[j][6 + k] * p[2];
-    }
     for (size_t i = 0; i < n; ++i) {
         for (size_t k = 0; k < i; ++k) y[i] -= l[i * n + k] * y[k];
         y[i] /= l[i * n + i];
@@ -265,14 +260,79 @@ void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, P
         y[i] /= l[i * n + i];
         for (size_t k = 0; k < i; ++k) y[k] -= l[i * n + k] * y[i];
     }
-    row = 0;
+}
+
+/// G^T p of tether j, its rows of the small system.
+static void into_small(const PliRestTethers *t, PliIndex j, const double p[3], double *y)
+{
+    for (int k = 0; k < t->rank[j]; ++k)
+        y[k] = t->root[j][k] * p[0] + t->root[j][3 + k] * p[1] + t->root[j][6 + k] * p[2];
+}
+
+/// f -= G y, the pull of tether j.
+static void subtract_pull(const PliRestTethers *t, PliIndex j, const double *y, double f[3])
+{
+    for (int k = 0; k < t->rank[j]; ++k)
+        for (int c = 0; c < 3; ++c) f[c] -= t->root[j][3 * c + k] * y[k];
+}
+
+/// x += Y f of one point
+PLI_WIDE static void add_response(const double *r, size_t length, const double f[3], double *x)
+{
+    for (size_t i = 0; i < length; ++i) x[i] += f[0] * r[i] + f[1] * r[length + i] + f[2] * r[2 * length + i];
+}
+
+static void add_responses(const PliRestTethers *t, PliIndex j, const double f[3], double *x)
+{
+    if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) return;
+    add_response(t->response + 3 * (size_t)t->slot_of[j] * t->length, t->length, f, x);
+}
+
+void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
+                              double *x)
+{
+    double *y = t->small;
+    for (PliIndex j = 0; j < t->count; ++j) {
+        double p[3];
+        if (!t->rank[j]) continue;
+        row_of(a, j, place, self, x, p);
+        into_small(t, j, p, y);
+        y += t->rank[j];
+    }
+    solve_small(t, t->small);
+    y = t->small;
     for (PliIndex j = 0; j < t->count; ++j) {
         double f[3] = { 0.0, 0.0, 0.0 };
-        for (int k = 0; k < t->rank[j]; ++k, ++row)
-            for (int c = 0; c < 3; ++c) f[c] += t->root[j][3 * c + k] * y[row];
-        const double *r = t->response + 3 * (size_t)t->slot_of[j] * t->length;
+        subtract_pull(t, j, y, f);
+        y += t->rank[j];
+        add_responses(t, j, f, x);
+    }
+}
+
+// The points' own answers S are known, so that what `push` does to the others takes no vector of the factor.
+void pli_rest_tethers_answer(PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
+                             const double *free, double *push, double *x)
+{
+    double *y = t->small;
+    for (PliIndex j = 0; j < t->count; ++j) {
+        double p[3];
         if (!t->rank[j]) continue;
-        for (size_t i = 0; i < t->length; ++i)
-            x[i] -= f[0] * r[i] + f[1] * r[t->length + i] + f[2] * r[2 * t->length + i];
+        row_of(a, j, place, self, free, p);
+        for (PliIndex k = 0; k < t->count; ++k) {
+            const double *f = push + 3 * (size_t)k;
+            const double *s = k <= j ? pair_of(t, a, j, k, place, self) : pair_of(t, a, k, j, place, self);
+            for (int r = 0; r < 3; ++r)
+                for (int c = 0; c < 3; ++c) p[r] += (k <= j ? s[3 * r + c] : s[3 * c + r]) * f[c];
+        }
+        into_small(t, j, p, y);
+        y += t->rank[j];
+    }
+    solve_small(t, t->small);
+    y = t->small;
+    memcpy(x, free, t->length * sizeof *x);
+    for (PliIndex j = 0; j < t->count; ++j) {
+        subtract_pull(t, j, y, push + 3 * (size_t)j);
+        y += t->rank[j];
+        add_responses(t, j, push + 3 * (size_t)j, x);
     }
 }

@@ -25,6 +25,7 @@ typedef struct PliRestTethers {
     double *pair; ///< S: [slots, slots, 9]
     uint64_t *pair_birth;
     double *lanes; ///< [length, 8]
+    double *free;  ///< [length], behind them: A^-1 b of the step, for those who keep it here
     size_t lanes_capacity;
     // of the last prepare
     double root[PLI_REST_TETHERS][9]; ///< G, columns that count first
@@ -32,6 +33,7 @@ typedef struct PliRestTethers {
     PliIndex rows;  ///< sum of the ranks
     double *factor; ///< Cholesky of 1 + G^T S G, [rows, rows]
     double *small;  ///< [rows]
+    double *push;   ///< [count, 3]
 } PliRestTethers;
 
 /// Where the unknowns of an active point are in vectors of the factor: component c at place + 4 c.
@@ -47,6 +49,10 @@ void pli_rest_tethers_forget(PliRestTethers *t); ///< the factor is another one
 typedef void PliTetherFn(const void *self, const PliStepMatrix *a, PliIndex j, double out[9]);
 bool pli_rest_tethers_prepare(PliRestTethers *t, const PliTiles *m, const PliStepMatrix *a, PliPlaceFn *place,
                               PliTetherFn *block, const void *self);
+/// x = (A + T^T Q T)^-1 (b + T^T push) from `free`, which is A^-1 b; push: a Vec3 for each tether in the frame of the factor, becomes what
+/// acts at it with its own pull.
+void pli_rest_tethers_answer(PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
+                             const double *free, double *push, double *x);
 /// x, which is A^-1 b, becomes (A + T^T Q T)^-1 b.
 void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
                               double *x);

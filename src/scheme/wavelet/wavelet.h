@@ -229,6 +229,8 @@ void pli_wavelet_free_pairs(PliWavelet *s);
 /// how many
 PliIndex pli_wavelet_pairs_of(const PliWavelet *s, PliIndex a, int level, PliPair **pairs);
 // blocks.c
+/// Doubles of so many blocks of a cut: their rows are read four numbers at a time.
+static inline size_t pli_wavelet_block_room(size_t blocks) { return 9 * blocks + 1; }
 double pli_wavelet_block(const PliWavelet *s, PliIndex code, double out[9]); ///< N/m. @return mass, kg
 // r -= K q, and with the transpose of K. @return mass, kg
 double pli_wavelet_subtract_block(const PliWavelet *s, PliIndex code, const double q[3], double r[3]);
