@@ -64,13 +64,16 @@ typedef struct PliChoice {
     double explicit_work, implicit_work; ///< of a step either way, in evaluations of one tetrahedron
     double iterations;                   ///< of an implicit step, lately; 0: unknown ...
     PliIndex count;                      ///< ... and the points that is about
-    double lag;                          ///< m, what implicit steps would be off by in time
-    double largest;                      ///< m, displacement
-    double time;                         ///< s, since reset ...
-    double rough_until;                  ///< ... until which no implicit step is taken
-    PliIndex inverted;                   ///< elements, after the last step
-    double *change;                      ///< m/s, 3 per active point: of the velocity in the last step ...
-    uint64_t change_revision;            ///< ... of this cut
+    double fresh;       ///< share of implicit steps that made a new tangent, lately; of no use while iterations are 0
+    uint64_t made;      ///< tangents before the step
+    double lag;         ///< m, what implicit steps would be off by in time
+    double pace;        ///< of a body that moves as much as it may for them, lately; far below 1: it rests
+    double largest;     ///< m, displacement
+    double time;        ///< s, since reset ...
+    double rough_until; ///< ... until which no implicit step is taken
+    PliIndex inverted;  ///< elements, after the last step
+    double *change;     ///< m/s, 3 per active point: of the velocity in the last step ...
+    uint64_t change_revision; ///< ... of this cut
     uint64_t changes;
 } PliChoice;
 typedef struct PliForms PliForms;

@@ -9,19 +9,25 @@
 
 // Prices in evaluations of one tetrahedron by an explicit substep (21 to 31 ns on the machine they were measured on): livers, bars and
 // balls of 425 to 3,515 nodes, mixtures of the poked liver and the loaded bridge.
-static const double POINT = 0.3;                 ///< a point in a substep
-static const double CANDIDATE = 15.0;            ///< a point of the skin that tools may reach, in a substep or a stage
-static const double ELEMENT = 11.3;              ///< an implicit step's forces, tangent and place in the matrix
-static const double SLAVE = 60.0;                ///< a passive point whose row goes through W there
-static const double PAIR = 0.22;                 ///< two points that couple, in an iteration
+static const double POINT = 0.3;      ///< a point in a substep
+static const double CANDIDATE = 15.0; ///< a point of the skin that tools may reach, in a substep or a stage
+static const double FORCES = 2.0,
+                    PLACE = 20.0;   ///< an implicit step's forces, and what it does with a point besides solving
+static const double PRODUCTS = 5.0; ///< iterations that what a step does with its matrix besides takes as long as
+static const double ELEMENT = 5.0;  ///< tangent and place in the matrix, where a step makes it anew
+static const double SLAVE = 100.0;  ///< a passive point whose row goes through W there
+static const double PAIR = 0.12;    ///< two points that couple, in an iteration
 static const double PAIRS = 7.5, CARRIED = 12.0; ///< of an active point, and more for a passive one
-/// Iterations of a step before there was one: so many, and more where explicit substeps would be many; times, where tools touch.
-static const double LEAST = 8.0, STIFF = 0.3, TOUCHED = 2.0;
+/// Iterations of a step before there was one: so many, and more where explicit substeps would be many; of a body that hardly moves
+/// a share of that, as it starts at its answer.
+static const double LEAST = 8.0, STIFF = 0.3, STILL = 0.1;
+static const double FRESH = 0.3;   ///< share of steps that make a tangent, before there was one
 static const double NEW = 0.2;     ///< weight of the last step
 static const double FORGET = 1.0;  ///< s of explicit steps, in which iterations are forgotten
 static const double CLEARLY = 1.2; ///< worth a change
 /// s, in which errors of steps are forgotten, and how much they may add up to, over the largest displacement.
 static const double MEMORY = 1.0, MOST_LAG = 0.005;
+static const double SHARE = 0.35; ///< of the accuracy that is asked for: what they may add up to where one is
 /// Share of its size that a body is expected to move by, until so many seconds have passed.
 static const double SOON = 0.05, START = 0.5;
 /// Lag at which explicit steps are taken up again, over that at which implicit ones are.
@@ -36,7 +42,7 @@ void pli_choice_reset(PliBody *b)
 {
     PliChoice *c = &b->choice;
     double *const change = c->change;
-    *c = (PliChoice){ .change = change, .implicit = b->def.integrator == PLI_IMPLICIT };
+    *c = (PliChoice){ .change = change, .implicit = b->def.integrator == PLI_IMPLICIT, .pace = 1.0 };
 }
 
 static double candidates(const PliBody *b) { return b->tool_count ? b->contact->count : 0.0; }
@@ -52,24 +58,25 @@ static double explicit_work(PliBody *b, double dt)
     return substeps_of(b, dt) * (pli_elastic_force_work(b->elastic) + POINT * points + CANDIDATE * candidates(b));
 }
 
-static double expected_iterations(double substeps, bool touched)
-{
-    return (LEAST + STIFF * substeps) * (touched ? TOUCHED : 1.0);
-}
+static double expected_iterations(double substeps) { return LEAST + STIFF * substeps; }
 
 static double implicit_work(PliBody *b, double dt)
 {
     const double slaves = b->system.slave_count, pairs = PAIRS * b->system.active_count + CARRIED * slaves;
-    const double expected = expected_iterations(substeps_of(b, dt), candidates(b) > 0.0);
-    const double iterations = fmax(expected, b->choice.iterations);
-    return ELEMENT * b->stats.elements + SLAVE * slaves + PAIR * pairs * iterations +
-           PLI_STAGES * CANDIDATE * candidates(b);
+    const PliChoice *c = &b->choice;
+    const double expected = c->pace * expected_iterations(substeps_of(b, dt));
+    const bool known = c->iterations > 0.0;
+    const double iterations = c->implicit && known ? c->iterations : fmax(expected, c->iterations);
+    const double fresh = known ? c->fresh : c->pace * FRESH;
+    return (FORCES + fresh * ELEMENT) * b->stats.elements + PLACE * (b->system.active_count + slaves) +
+           fresh * SLAVE * slaves + PAIR * pairs * (PRODUCTS + iterations) + PLI_STAGES * CANDIDATE * candidates(b);
 }
 
 double pli_body_step_evaluations(const PliBodyDef *def, double dt, double substep)
 {
     static const double pairs = 2.0; // of an element's share in a mesh
-    const double n = fmax(1.0, dt / substep), solved = ELEMENT + PAIR * pairs * expected_iterations(n, false);
+    const double n = fmax(1.0, dt / substep),
+                 solved = FORCES + FRESH * ELEMENT + PAIR * pairs * (PRODUCTS + expected_iterations(n));
     if (def->integrator == PLI_IMPLICIT) return solved;
     return def->integrator == PLI_INTEGRATE_AUTO ? fmin(n, solved) : n;
 }
@@ -81,11 +88,14 @@ static double lag_of(const PliBody *b)
     return c->lag / fmax(c->largest, SOON * b->size * exp(-c->time / START));
 }
 
+static double most_lag(const PliBody *b) { return fmax(MOST_LAG, SHARE * 0.01 * b->def.criterion.accuracy); }
+
 void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
 {
     PliChoice *c = &b->choice;
     if (b->def.integrator != PLI_INTEGRATE_AUTO) return;
     const bool was = c->implicit;
+    c->made = b->implicit.made;
     c->explicit_work = explicit_work(b, dt);
     c->implicit_work = implicit_work(b, dt);
     // what the host corrects afterwards or holds by multipliers has to be one implicit step; its own forces are asked for in substeps
@@ -95,7 +105,7 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
         c->implicit = false, c->reason = PLI_CHOICE_HOST;
     else if (b->def.criterion.budget_ms > 0.0)
         c->implicit = false, c->reason = PLI_CHOICE_BUDGET;
-    else if (c->time < c->rough_until || lag_of(b) > (was ? LEAVE : 1.0) * MOST_LAG)
+    else if (c->time < c->rough_until || lag_of(b) > (was ? LEAVE : 1.0) * most_lag(b))
         c->implicit = false, c->reason = PLI_CHOICE_MOTION;
     else if (b->tool_count && b->looks == 0)
         c->implicit = was, c->reason = PLI_CHOICE_WORK; // nobody knows yet how many points tools may touch
@@ -104,6 +114,9 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
             was ? c->implicit_work < CLEARLY * c->explicit_work : CLEARLY * c->implicit_work < c->explicit_work,
         c->reason = PLI_CHOICE_WORK;
     if (c->implicit != was) b->system.last_drift = 0.0, c->changes++;
+    // the first step has a tangent to make and no answer to start at: what it takes says little
+    if (c->implicit && c->iterations == 0.0)
+        c->iterations = c->pace * expected_iterations(substeps_of(b, dt)), c->fresh = c->pace * FRESH;
 }
 
 bool pli_choice_take_back(PliBody *b, const PliStepInfo *info)
@@ -155,15 +168,19 @@ void pli_choice_note(PliBody *b, double dt, const PliStepInfo *info)
     const double error = THIRD * dt * jerk(b);
     c->lag *= exp(-dt / MEMORY);
     c->lag += error;
+    // where errors add up to less than a body may have, it hardly moves
+    const double pace = c->largest > 0.0 ? error / (MOST_LAG * c->largest * fmin(1.0, dt / MEMORY)) : 1.0;
+    c->pace += NEW * (fmin(1.0, fmax(STILL, pace)) - c->pace);
     c->time += dt;
     c->inverted = info->inverted;
     const PliIndex n = b->system.active_count;
     if (n > 2 * c->count || 2 * n < c->count) c->count = n, c->iterations = 0.0;
+    const double forget = exp(-dt / FORGET);
     if (c->implicit)
-        c->iterations += (c->iterations > 0.0 ? NEW : 1.0) * (info->cg_iterations - c->iterations),
-            stats->implicit_steps++;
+        c->iterations += NEW * (info->cg_iterations - c->iterations),
+            c->fresh += NEW * (fmin(1.0, (double)(b->implicit.made - c->made)) - c->fresh), stats->implicit_steps++;
     else
-        c->iterations *= exp(-dt / FORGET);
+        c->iterations *= forget, c->fresh += (1.0 - forget) * (c->pace * FRESH - c->fresh);
     stats->implicit = c->implicit, stats->choice = c->reason, stats->changes = c->changes;
     stats->implicit_work = c->implicit_work, stats->explicit_work = c->explicit_work, stats->lag = lag_of(b);
 }

@@ -321,6 +321,9 @@ void pli_live_scatter(const PliBody *b, double *x, double *v)
 void pli_live_tangent(const PliBody *b)
 {
     PliLive *l = &((PliBody *)b)->live;
-    if (l->tangent_stale) b->system.force->linearize(b->system.force_self, l->x_tangent, l->definite);
+    if (l->tangent_stale) {
+        b->system.force->linearize(b->system.force_self, l->x_tangent, l->definite);
+        ((PliBody *)b)->implicit.tangent.is_known = false; // that of the last step is gone
+    }
     l->tangent_stale = false;
 }

@@ -115,7 +115,7 @@ static PliPrepared incomplete_prepare(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
     const uint64_t tethers = tied_points(a);
-    if (!a->again) pli_assembled_fill(&s->matrix, a);
+    if (!a->again && !a->system->kept) pli_assembled_fill(&s->matrix, a);
     if (is_scaled(s, a) || s->is_stale || a->again || s->excess >= s->worth || tethers != s->tethers) {
         copy_finest(s, a);
         pli_triangle_factor(&s->grids.grid[0].t, s->grids.scratch);
@@ -135,7 +135,7 @@ static void incomplete_spent(void *self, int iterations)
 static PliPrepared multigrid_prepare(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
-    if (!a->again) pli_assembled_fill(&s->matrix, a);
+    if (!a->again && !a->system->kept) pli_assembled_fill(&s->matrix, a);
     copy_finest(s, a);
     pli_triangle_invert(&s->grids.grid[0].t);
     if (is_scaled(s, a) || s->is_stale || s->last > s->fresh + 2 + s->fresh / 4) {

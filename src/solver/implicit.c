@@ -129,7 +129,9 @@ PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSch
     im->method = PLI_NEW(host, (size_t)im->method_count, PliLinearMethod);
     im->last_capacity = 3 * (size_t)statics->active_capacity;
     im->last = PLI_NEW(host, im->last_capacity, double);
-    if (!im->method || !im->last) return PLI_OUT_OF_MEMORY;
+    im->tangent.x = PLI_NEW(host, 3 * im->last_capacity, double);
+    if (!im->method || !im->last || !im->tangent.x) return PLI_OUT_OF_MEMORY;
+    im->tangent.v = im->tangent.x + im->last_capacity, im->tangent.f = im->tangent.v + im->last_capacity;
     for (int i = 0; i < im->method_count; ++i) {
         PliLinearMethod *m = &im->method[i];
         if (i < im->own_count) {
@@ -149,7 +151,8 @@ PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSch
 void pli_implicit_destroy(PliImplicit *im)
 {
     PLI_FREE(&im->host, im->last, im->last_capacity);
-    im->last = NULL;
+    PLI_FREE(&im->host, im->tangent.x, 3 * im->last_capacity);
+    im->last = im->tangent.x = NULL;
     if (!im->method) return;
     for (int i = im->own_count; i < im->method_count; ++i) {
         const PliMethodKind *kind = pli_method_kinds[i - im->own_count];
@@ -171,7 +174,8 @@ PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im)
     PliStepMatrix a = matrix_of(s);
     a.mass_factor = a.stiffness_factor = 0.0;
     im->chosen = im->direct = NULL;
-    im->direct_ready = im->has_last = false;
+    im->direct_ready = im->has_last = im->tangent.is_known = false;
+    im->lately = 0.0;
     for (int i = 0; i < im->method_count && !im->chosen; ++i) {
         const PliLinearMethod *m = &im->method[i];
         if (wish == PLI_SOLVE_AUTO && m->ops == &pli_method_multigrid.ops && !im->pick.cycles) continue;
@@ -335,8 +339,17 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_o
     const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
     PliIterative until = *def;
     PliSolveResult r;
+    // relative to what right-hand sides were lately: what is left here acts in the next step
+    const double size = sqrt(pli_dot(op.count, b, b)),
+                 share = def == &q->im->iterative ? fmin(1.0, size / q->im->lately) : 1.0;
+    if (share < def->tolerance && !go_on) {
+        memset(dv, 0, op.count * sizeof *dv);
+        q->s->solve.residual = share;
+        return (PliSolveResult){ .residual = share, .converged = true };
+    }
+    if (share > 0.0) until.tolerance /= share;
     if (q->im->chosen->ops->enough)
-        until.tolerance = fmax(def->tolerance, q->im->chosen->ops->enough(prepared.method->self));
+        until.tolerance = fmax(until.tolerance, q->im->chosen->ops->enough(prepared.method->self));
     if (q->im->wish == PLI_SOLVE_MINRES) {
         if (!go_on) memset(dv, 0, op.count * sizeof *dv);
         r = pli_minres_solve(&until, &op, b, dv, scratch);
@@ -344,7 +357,7 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_o
         r = go_on ? pli_cg_solve(&until, &op, b, dv, scratch)
                   : pli_cg_solve_near(&until, &op, b, q->im->has_last ? q->im->last : NULL, dv, scratch);
     }
-    q->s->solve.residual = r.residual;
+    q->s->solve.residual = r.residual *= share;
     return r;
 }
 
@@ -529,16 +542,18 @@ static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
 static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
 {
     enum { ROUNDS = 40 };
+    static const int WORTH = 12; // iterations, beyond twice the least, that speak for a new preconditioner
     PliSystem *s = q->s;
     const PliImplicit *im = q->im;
-    int total = 0;
+    int total = 0, least = 0; ///< of a round with what was prepared for it
     s->prepared_tethers = s->tether_count > 0;
     q->is_rough = q->is == PLI_PREPARED_NEAR && s->tether_count > 0 && s->unsettle;
     for (int round = 1;; ++round) {
-        const bool pressed = solve_pressed(q, stage, w);
+        const bool fresh = !q->is_stale, pressed = solve_pressed(q, stage, w);
         const int iterations = pressed ? 1 : solve_loaded(q, stage, w);
         if (iterations < 0) return -1;
         q->is_rough = q->is_rough && pressed;
+        if (fresh) least = iterations;
         total += iterations;
         s->prepared = q->is;
         bool matrix = false;
@@ -553,6 +568,8 @@ static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
             if (!prepare(q)) return -1;
         } else {
             q->is_stale = q->is_stale || matrix;
+            // one that does not know of what tools hold by now would cost as much in every round that is left
+            if (q->is_stale && q->is == PLI_PREPARED_NEAR && iterations > WORTH + 2 * least && !prepare(q)) return -1;
         }
         q->has_guess = true;
         s->prepared_tethers = true;
@@ -625,27 +642,74 @@ static bool still_holds(const PliSystem *s, const Scratch *w, double reach)
 static bool has_all(const PliSystem *s, const PliImplicit *im)
 {
     const PliLinearOps *ops = im->chosen->ops;
-    if (!ops->apply || ops->notices || s->impulse || s->held_count || s->one_way) return false;
+    if (!ops->apply || ops->notices || s->impulse || s->one_way) return false;
     for (size_t i = 0; i < 3 * (size_t)s->active_count; ++i)
         if (s->fixed[i / 3] && s->v[i] != 0.0) return false;
+    for (size_t i = 0; i < 3 * (size_t)s->held_count; ++i)
+        if (s->held_v[i] != 0.0) return false;
     return true;
 }
 
-/// f = W^T f + k K v on active points, by the matrix that was assembled.
-static void add_assembled_stiffness(PliSystem *s, const PliImplicit *im, double k, const Scratch *w)
+/// y = K p of free points, by the matrix that was assembled; mp is scratch.
+static void apply_assembled_stiffness(PliSystem *s, const PliImplicit *im, const double *p, double *mp, double *y)
 {
     const PliStepMatrix a = matrix_of(s);
-    const double share = k / s->stiffness_factor;
-    pli_system_gather(s, s->f);
-    pli_system_mass(s, s->v, w->full);
-    im->chosen->ops->apply(im->chosen->self, &a, s->v, w->reaction);
+    pli_system_mass(s, p, mp);
+    im->chosen->ops->apply(im->chosen->self, &a, p, y);
     for (size_t i = 0; i < 3 * (size_t)s->active_count; ++i)
-        s->f[i] += share * (w->reaction[i] - s->mass_factor * w->full[i]);
+        y[i] = (y[i] - s->mass_factor * mp[i]) / s->stiffness_factor;
+}
+
+/// f = W^T f + k K v on active points.
+static void add_assembled_stiffness(PliSystem *s, const PliImplicit *im, double k, const Scratch *w)
+{
+    pli_system_gather(s, s->f);
+    apply_assembled_stiffness(s, im, s->v, w->full, w->reaction);
+    for (size_t i = 0; i < 3 * (size_t)s->active_count; ++i) s->f[i] += k * w->reaction[i];
+}
+
+/// Internal forces of s->f on active points.
+static const double *gathered(const PliSystem *s, const Scratch *w)
+{
+    memcpy(w->reaction, s->f, 3 * ((size_t)s->active_count + s->slave_count) * sizeof *s->f);
+    pli_system_gather(s, w->reaction);
+    return w->reaction;
+}
+
+static void note_tangent(const PliSystem *s, PliTangent *t, const double *f)
+{
+    const size_t n = 3 * (size_t)s->active_count;
+    memcpy(t->x, s->x, n * sizeof *t->x);
+    memcpy(t->v, s->v, n * sizeof *t->v);
+    memcpy(t->f, f, n * sizeof *t->f);
+}
+
+// Whether the assembled K still says how forces change: what they did since it was made, viscous ones included, and what it foretold. A step
+// with a K that is off by a share is off by that share of what the implicit part of the step does, and forces are those of now in any case.
+static bool foretells(PliSystem *s, const PliImplicit *im, double most, const Scratch *w)
+{
+    static const double SMALL =
+        0.05; ///< of the forces: a K that is definite for any strain does not foretell compression
+    const PliTangent *t = &im->tangent;
+    const size_t n = 3 * (size_t)s->active_count;
+    double *way = w->free, *foretold = w->b, off = 0.0, all = 0.0, size = 0.0;
+    const double *f = gathered(s, w);
+    for (size_t i = 0; i < n; ++i) {
+        const double change = s->fixed[i / 3] ? 0.0 : f[i] - t->f[i];
+        all += change * change, size += s->fixed[i / 3] ? 0.0 : f[i] * f[i];
+        way[i] = s->fixed[i / 3] ? 0.0 : s->x[i] - t->x[i] + s->material_damping * (s->v[i] - t->v[i]);
+    }
+    if (all <= SMALL * SMALL * size) return true;
+    apply_assembled_stiffness(s, im, way, w->dv, foretold);
+    for (size_t i = 0; i < n; ++i) {
+        const double miss = s->fixed[i / 3] ? 0.0 : f[i] - t->f[i] - foretold[i];
+        off += miss * miss;
+    }
+    return off <= most * most * all;
 }
 
 int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
 {
-    im->direct_ready = false;
     if (!stage->again && im->asked > 0) --im->asked;
     const double h = stage->length, reach = stage->reach;
     const size_t n = 3 * (size_t)s->active_count, all = n + 3 * (size_t)s->slave_count;
@@ -667,8 +731,24 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
         pli_system_gather(s, w.reaction);
         im->chosen->ops->watch(im->chosen->self, &a, w.reaction);
     }
-    const bool newton = s->newton && im->newton > 1, again = stage->again && !newton && still_holds(s, &w, reach);
+    // what the tangent of an earlier step, and of the stage before, may miss of what forces do; s, in which right-hand sides are forgotten
+    static const double KEEP = 0.1, AGAIN = 0.25, LATELY = 0.1;
+    const double mass_factor = 1.0 + reach * s->mass_damping;
+    const double stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
+    const bool newton = s->newton && im->newton > 1, all_there = !newton && has_all(s, im);
+    bool again = false;
+    if (all_there && im->tangent.is_known && !s->constraints)
+        again = mass_factor == s->mass_factor && stiffness_factor == s->stiffness_factor &&
+                foretells(s, im, stage->again ? AGAIN : KEEP, &w);
+    else if (!newton)
+        again = stage->again && still_holds(s, &w, reach);
+    s->kept = again && !stage->again;
+    im->direct_ready = im->direct_ready && s->kept && !s->prepared_tethers && s->tether_count == 0;
     if (!stage->again) memcpy(w.before, s->f, all * sizeof *s->f);
+    if (!again) {
+        im->tangent.is_known = false;
+        if (all_there) note_tangent(s, &im->tangent, gathered(s, &w));
+    }
     if (newton) pli_newton_note_internal(s);
     if (s->add_force) s->add_force(s->self, stage->start, reach, s->x, s->v, s->f);
     if (newton) pli_newton_note_outer(s);
@@ -676,15 +756,17 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     // its inverse has no solution. Without them it is positive definite for any step. Methods that notice try the exact one first,
     // which follows the motion better and comes to rest sooner.
     const double start = pli_cpu_ms();
-    if (!again) s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices);
-    s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start, .linearizations = 1 };
-    s->mass_factor = 1.0 + reach * s->mass_damping;
-    s->stiffness_factor = -reach * (reach + s->rayleigh_stiffness + s->material_damping);
+    if (!again) s->force->linearize(s->force_self, s->x, !im->chosen->ops->notices), im->made++;
+    s->solve = (PliSolveCost){ .linearize_ms = pli_cpu_ms() - start, .linearizations = !s->kept };
+    s->mass_factor = mass_factor, s->stiffness_factor = stiffness_factor;
     Solve q = { .im = im, .s = s, .definite = !im->chosen->ops->notices, .is = s->prepared };
-    q.is_stale = again && (s->prepared_tethers || s->tether_count > 0);
-    const bool early = !again && has_all(s, im);
+    q.is_stale = again && !s->kept && (s->prepared_tethers || s->tether_count > 0);
+    const bool early = (!again || s->kept) && all_there;
     if (early) {
         if (!prepare(&q)) return -1;
+        im->tangent.is_known = true;
+    }
+    if (all_there) {
         add_assembled_stiffness(s, im, reach + s->rayleigh_stiffness, &w);
     } else {
         s->force->add_dforce(s->force_self, s->v, reach + s->rayleigh_stiffness, s->f);
@@ -703,6 +785,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     if (newton) pli_newton_note_start(s, stage, b);
     for (size_t i = 0; i < n; ++i)
         if (s->fixed[i / 3]) b[i] = 0.0;
+    im->lately = newton ? 0.0 : fmax(sqrt(pli_dot((PliIndex)n, b, b)), im->lately * exp(-h / LATELY));
     const double begin = pli_cpu_ms(), spent = s->solve.prepare_ms;
     if (!again && !early && !prepare(&q)) return -1;
     int iterations = solve_step(&q, stage, &w);
@@ -711,6 +794,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
         iterations = more < 0 ? -1 : iterations + more;
     }
     s->solve.iterate_ms = pli_cpu_ms() - begin - (s->solve.prepare_ms - spent);
+    if (iterations < 0) im->tangent.is_known = false;
     if (iterations < 0) return -1;
     if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, iterations);
     memcpy(im->last, dv, n * sizeof *dv);

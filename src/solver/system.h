@@ -77,6 +77,7 @@ typedef struct PliSystem {
     double mass_factor, stiffness_factor; ///< of the matrix of the last implicit step
     PliPrepared prepared;                 ///< what was made of it ...
     bool prepared_tethers;                ///< ... with tethers
+    bool kept;                            ///< its K is that of an earlier step
     PliSolveCost solve;
 
     // ---- implicit only: points of the body that contact or the host hold, see PliStepMatrix ----------------------------------
@@ -112,6 +113,11 @@ double pli_damped_step(double h, double beta);
 // ---- implicit ----------------------------------------------------------------------------------------------------------
 
 size_t pli_implicit_workspace(PliIndex point_capacity); ///< doubles
+/// Where the assembled K was made, on active points. It serves until it no longer foretells the forces; a new pattern forgets it.
+typedef struct PliTangent {
+    double *x, *v, *f; ///< one piece of memory; f: N, internal forces there
+    bool is_known;
+} PliTangent;
 typedef struct PliImplicit {
     PliLinearSolver wish; ///< the user's
     PliIterative iterative;
@@ -129,6 +135,9 @@ typedef struct PliImplicit {
     double *last;
     size_t last_capacity;
     bool has_last;
+    PliTangent tangent;
+    uint64_t made; ///< tangents, all in all
+    double lately; ///< N s, right-hand side of the last steps, falling: the tolerance is relative to it
 } PliImplicit;
 /// Takes the scheme's methods and makes the library's, with room for what the scheme can have.
 PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSchemeStatic *statics, PliIndex limit);
