@@ -14,9 +14,9 @@ static const double TOUCH = 1.0;
 /// same, and contact is most of what a small body costs.
 static PliStatus thin_for_level(const PliBody *b, PliSkin *skin, int l)
 {
-    const PliRows rows = pli_transfer_rows(skin->at[l]);
+    const PliRows rows = pli_transfer_rows(skin->at[l] ? skin->at[l] : skin->finest);
     double area = 0.0, used = 0.0;
-    if (!(b->def.criterion.accuracy > 0.0)) return PLI_OK;
+    if (!(b->def.criterion.accuracy > 0.0) && !b->statics.sparse_contact) return PLI_OK;
     for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) skin->dense[rows.column[k]] = 1.0;
     for (PliIndex i = 0; i < skin->dof_count; ++i) used += skin->dense[i], skin->dense[i] = 0.0;
     for (PliIndex i = 0; i < skin->point_count; ++i) area += skin->area[i];
@@ -38,6 +38,10 @@ static PliStatus hang_on_levels(PliBody *b, PliSkin *skin)
             if (pli_transfer_push(skin->at[l], column, weight, count) != PLI_OK) return PLI_OUT_OF_MEMORY;
         }
         if (thin_for_level(b, skin, l) != PLI_OK) return PLI_OUT_OF_MEMORY;
+    }
+    if (b->statics.sparse_contact) {
+        if (thin_for_level(b, skin, 0) != PLI_OK) return PLI_OUT_OF_MEMORY;
+        skin->sparse = &skin->thin[0];
     }
     if (b->ops->only_level) pli_skin_hang(skin, b->ops->only_level(b->self));
     return PLI_OK;

@@ -122,6 +122,8 @@ PLI_API double pli_body_def_poisson(const PliBodyDef *def, const double p[3]); /
 typedef struct PliFemDef {
     PliBodyDef base;
     const PliMesh *mesh; ///< copied; points no tetrahedron has are left out
+    bool
+        sparse_contact; ///< tools touch about as many points of a skin as coefficients carry it, default false: every point
 } PliFemDef;
 PLI_API PliFemDef pli_fem_default(void); ///< pli_body_default, and no mesh yet
 

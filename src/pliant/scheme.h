@@ -276,6 +276,7 @@ typedef struct PliSchemeStatic {
     PliIndex surface_point_count;
     const PliIndex *surface_tris;
     PliIndex surface_tri_count;
+    bool sparse_contact; ///< of a scheme of one level: see PliFemDef
 } PliSchemeStatic;
 
 typedef struct PliSchemeOps {

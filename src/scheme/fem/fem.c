@@ -172,6 +172,7 @@ static PliBody *create(const PliHost *host, const PliFemDef *def, const PliMesh 
         .surface_point_count = f->surface_count,
         .surface_tris = f->tris,
         .surface_tri_count = f->tri_count,
+        .sparse_contact = def->sparse_contact,
     };
     return pli_body_create(host, &def->base, &fem_ops, f, &fixed, err);
 }

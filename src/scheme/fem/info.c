@@ -15,6 +15,10 @@ static const PliAttribute rows[] = {
       .help = "m, rest positions of all coefficients; with src, of the mesh" },
     { "tetrahedra", PLI_INDICES, .role = PLI_IN_OUT, .width = 4,
       .help = "tetrahedra of position, when there is no filename (src=\"@loader\" fills both)" },
+    { "sparseContact", PLI_BOOL, PLI_FIELD(PliFemDef, sparse_contact),
+      .help =
+          "tools that are flat or large touch about as many points of a fine skin as nodes carry it, instead of every "
+          "point: what bodies with an accuracy do" },
 };
 
 static PliBody *create(const PliHost *host, const void *def, const PliInputs *in, PliError *err)
