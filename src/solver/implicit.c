@@ -339,15 +339,17 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_o
     const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
     PliIterative until = *def;
     PliSolveResult r;
-    // relative to what right-hand sides were lately: what is left here acts in the next step
+    // relative to what right-hand sides were lately: what is left here acts in the next step. Next to nothing may wait as a whole, and
+    // of anything else a tenth
+    static const double NOTHING = 1e-3, MOST = 0.1;
     const double size = sqrt(pli_dot(op.count, b, b)),
                  share = def == &q->im->iterative ? fmin(1.0, size / q->im->lately) : 1.0;
-    if (share < def->tolerance && !go_on) {
+    if (share < fmin(NOTHING, def->tolerance) && !go_on) {
         memset(dv, 0, op.count * sizeof *dv);
         q->s->solve.residual = share;
         return (PliSolveResult){ .residual = share, .converged = true };
     }
-    if (share > 0.0) until.tolerance /= share;
+    if (share > 0.0) until.tolerance = fmax(def->tolerance, fmin(MOST, def->tolerance / share));
     if (q->im->chosen->ops->enough)
         until.tolerance = fmax(until.tolerance, q->im->chosen->ops->enough(prepared.method->self));
     if (q->im->wish == PLI_SOLVE_MINRES) {

@@ -309,8 +309,7 @@ static double relax(PliOctree *s, PliBody *body, double before, double *x, doubl
     // what a tool presses would spring into it; and it makes splits all the time
     for (int all = 0; all < (tools ? 1 : 2); ++all) {
         forget_drift(s);
-        for (int round = 0; round < (tools ? 1 : ROUNDS) && (all || s->fresh_count) && energy > before;
-             ++round) {
+        for (int round = 0; round < (tools ? 1 : ROUNDS) && (all || s->fresh_count) && energy > before; ++round) {
             for (int k = 0; k < IN_A_ROUND; ++k) {
                 const double *f = forces_at(s, x);
                 for (PliIndex i = 0; i < s->fresh_count && !all; ++i) relax_group(s, s->fresh[i], f, x, v, spin);

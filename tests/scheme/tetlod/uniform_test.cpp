@@ -107,29 +107,35 @@ TEST(TetLodUniform, IsTouchedByFewerPointsWithAnAccuracy)
     f.mesh = l.list[1];
     PliHost host = pli_host_default();
     Body fem(pli_fem_create(&host, &f, nullptr));
+    f.sparse_contact = true; // a uniform body may have the same
+    Body sparse(pli_fem_create(&host, &f, nullptr));
     const PliSkin *fine = b->skin; // of the finest level
-    ASSERT_EQ(pli_body_attach_skin(fem.get(), fine->rest, fine->point_count, fine->tris, fine->tri_count, nullptr),
-              PLI_OK);
-    PliTool plates[2][2] = {};
-    Body *both[] = { &b, &fem };
-    for (int k = 0; k < 2; ++k) {
+    for (Body *one : { &fem, &sparse })
+        ASSERT_EQ(pli_body_attach_skin(one->get(), fine->rest, fine->point_count, fine->tris, fine->tri_count, nullptr),
+                  PLI_OK);
+    PliTool plates[3][2] = {};
+    Body *both[] = { &b, &fem, &sparse };
+    for (int k = 0; k < 3; ++k) {
         for (PliTool &t : plates[k]) t.shape = PLI_TOOL_PLANE, t.friction = 0.5;
         plates[k][0].other[1] = 1.0;
         plates[k][1].other[1] = -1.0, plates[k][1].position[1] = 1.0, plates[k][1].velocity[1] = -0.5;
         ASSERT_EQ(pli_body_set_tools(both[k]->get(), plates[k], 2, nullptr), PLI_OK);
     }
-    State s(b.get()), sf(fem.get());
+    State s(b.get()), sf(fem.get()), ss(sparse.get());
     for (int i = 0; i < 40; ++i) {
         ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
         ASSERT_TRUE(pli_body_step(fem.get(), &sf.view, 0.01).finite);
+        ASSERT_TRUE(pli_body_step(sparse.get(), &ss.view, 0.01).finite);
         for (auto &p : plates) p[1].position[1] += 0.01 * p[1].velocity[1];
         if (i >= 10) {
             EXPECT_NEAR(plates[0][1].force[1], plates[1][1].force[1], 0.03 * plates[1][1].force[1]) << i;
+            EXPECT_NEAR(plates[2][1].force[1], plates[1][1].force[1], 0.03 * plates[1][1].force[1]) << i;
         }
     }
     EXPECT_EQ(pli_body_stats(b.get()).uniform_level, 2);
     EXPECT_GT(b->contact->count, 2u * 25u - 1) << "as many as there are nodes";
     EXPECT_LT(b->contact->count, fem->contact->count / 3);
+    EXPECT_EQ(sparse->contact->count, b->contact->count);
     std::vector<double> at(3 * (size_t)fine->point_count), as(at.size());
     pli_body_skin_positions(b.get(), s.x.data(), at.data());
     pli_body_skin_positions(fem.get(), sf.x.data(), as.data());
