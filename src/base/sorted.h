@@ -37,4 +37,14 @@ static inline void pli_sort_short(PliIndex *list, PliIndex count)
     }
 }
 
+/// The least number of a list in any order that is not less than `from`, or PLI_NONE: goes through a short list by size, each number once,
+/// where it may not be sorted.
+static inline PliIndex pli_least_from(const PliIndex *list, PliIndex count, PliIndex from)
+{
+    PliIndex least = PLI_NONE;
+    for (PliIndex i = 0; i < count; ++i)
+        if (list[i] >= from && list[i] < least) least = list[i];
+    return least;
+}
+
 #endif

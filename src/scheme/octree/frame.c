@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "scheme/octree/fit.h"
 #include "scheme/octree/octree.h"
@@ -318,11 +319,7 @@ PliRows pli_octree_rows_of(void *self, const PliIndex *dof, PliIndex count)
     if (s->rows_revision == s->revision) return rows_view(s);
     // by ascending dof, so that where one row ends and the next begins are the same number; rows between them are not looked at
     PliIndex used = 0;
-    for (PliIndex next = PLI_NONE, done = 0;; done = next + 1) {
-        next = PLI_NONE;
-        for (PliIndex i = 0; i < count; ++i)
-            if (dof[i] >= done && dof[i] < next) next = dof[i];
-        if (next == PLI_NONE) break;
+    for (PliIndex next = pli_least_from(dof, count, 0); next != PLI_NONE; next = pli_least_from(dof, count, next + 1)) {
         s->row_first[next] = used;
         push_row(s, next, &used);
         s->row_first[next + 1] = used;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "scheme/springs/springs.h"
 
@@ -221,11 +222,7 @@ PliRows pli_springs_rows_of(PliSprings *s, const PliIndex *dof, PliIndex count)
 {
     if (s->rows_ready) return pli_transfer_rows(s->rows);
     PliIndex used = 0;
-    for (PliIndex next = PLI_NONE, done = 0;; done = next + 1) {
-        next = PLI_NONE;
-        for (PliIndex i = 0; i < count; ++i)
-            if (dof[i] >= done && dof[i] < next) next = dof[i];
-        if (next == PLI_NONE) break;
+    for (PliIndex next = pli_least_from(dof, count, 0); next != PLI_NONE; next = pli_least_from(dof, count, next + 1)) {
         s->some_first[next] = used;
         const PliIndex entries = add_weight(s, next, 1.0, 0);
         for (PliIndex i = 0; i < entries; ++i) {
