@@ -34,11 +34,36 @@ void pli_governor_learn_decision(PliGovernor *g, double ms)
     learn(&g->decision_ms, ms, g->decisions++);
 }
 
+void pli_governor_learn_event(PliGovernor *g, double ms)
+{
+    if (!(ms > 0.0)) return;
+    learn(&g->event_ms, ms, g->events++);
+}
+
+double pli_governor_left(const PliGovernor *g, double budget_ms, double work)
+{
+    if (!(budget_ms > 0.0)) return INFINITY;
+    return g->samples ? fmax(0.0, planned * budget_ms - g->other_ms - work * g->unit_ms) : 0.0;
+}
+
+bool pli_governor_is_room(const PliGovernor *g, double ms, PliIndex events)
+{
+    return g->events == 0 || ms >= events * g->event_ms;
+}
+
+PliIndex pli_governor_events(const PliGovernor *g, double budget_ms, double work, PliIndex most)
+{
+    if (!(budget_ms > 0.0)) return most;
+    if (g->events == 0) return 1; // shows what one costs
+    const double fit = floor(pli_governor_left(g, budget_ms, work) / g->event_ms);
+    return fit < 1.0 ? 1 : fit < most ? (PliIndex)fit : most;
+}
+
 double pli_governor_limit(const PliGovernor *g, double budget_ms)
 {
     if (!(budget_ms > 0.0)) return INFINITY;
     if (g->samples == 0) return 0.0;
-    const double left = planned * budget_ms - g->other_ms - fmax(g->decision_ms, for_events * budget_ms);
+    const double left = planned * budget_ms - g->other_ms - fmax(fmax(g->decision_ms, g->event_ms), for_events * budget_ms);
     return left > 0.0 && g->unit_ms > 0.0 ? left / g->unit_ms : 0.0;
 }
 

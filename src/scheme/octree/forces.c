@@ -16,6 +16,8 @@ static void retune(void *self, const PliBodyDef *def)
     PliOctree *s = self;
     s->def.base = *def;
     pli_octree_operator_set_material(&s->op, &def->material);
+    pli_octree_operator_set_material(&s->next, &def->material);
+    pli_octree_forget_plan(s);
 }
 
 static void add_force(void *self, const double *x, const double *v, double *f)
