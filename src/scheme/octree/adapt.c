@@ -145,13 +145,14 @@ static void judge(PliOctree *s, PliBody *body, const double *x, const double *v)
 /// Particles times the substeps their level needs in a step, up to a factor.
 static double work_of(const PliOctree *s, PliIndex cell) { return ldexp(1.0, s->tree->cell[cell].level); }
 
-static double work_now(const PliOctree *s)
+static double work_in(const PliOctree *s, const PliOctreeOperator *o)
 {
     double sum = 0.0;
-    for (PliIndex c = 0; c < s->tree->cell_count; ++c)
-        if (s->active.is_active[c]) sum += work_of(s, c);
+    for (PliIndex i = 0; i < o->count; ++i) sum += work_of(s, o->cell[i]);
     return sum;
 }
+
+static double work_now(const PliOctree *s) { return work_in(s, &s->op); }
 
 typedef struct Decision {
     PliOctree *s;
@@ -272,24 +273,31 @@ static bool prepare(PliOctree *s, const PliBodyDef *def, double dt)
         return s->next_ready && work >= CARRY_OUT_SHARE * most;
     }
     // what the step leaves of the budget; a piece at least, or it would never be done
-    enum { PIECE = 64 };
+    enum { PIECE = 64, MOST_WAIT = 20 };
+    static const double MARGIN = 0.5; // the last piece is a large one
     const double left = pli_governor_left(&s->governor, budget, work_now(s)), begin = pli_cpu_ms();
-    while (!s->next_ready) {
+    do {
         double work = PIECE;
-        s->next_ready = pli_octree_operator_continue(&s->next, &work);
-        if (!s->next_ready && pli_cpu_ms() >= begin + left) return false;
-    }
-    return pli_governor_is_room(&s->governor, left - (pli_cpu_ms() - begin), s->planned_count);
+        if (!s->next_ready) s->next_ready = pli_octree_operator_continue(&s->next, &work);
+        s->prepared_ms = pli_cpu_ms() - begin;
+    } while (!s->next_ready && s->prepared_ms < MARGIN * left);
+    if (!s->next_ready) return false;
+    // what makes room needs none
+    if (work_in(s, &s->next) < work_now(s)) return true;
+    if (pli_governor_is_room(&s->governor, left - s->prepared_ms, s->planned_count)) return true;
+    if (s->since_look > MOST_WAIT * dt) pli_octree_forget_plan(s); // another one may fit, or less is needed
+    return false;
 }
 
 static void learn(PliOctree *s, const PliStats *stats)
 {
-    pli_governor_learn(&s->governor, work_now(s), stats->solve_ms,
-                       fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
-    if (s->decided) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
-    if (s->carried_out) pli_governor_learn_event(&s->governor, stats->adapt_ms / s->carried_out);
+    const double ms = stats->adapt_ms - s->prepared_ms; // that is what the step left
+    pli_governor_learn_events(&s->governor, work_now(s), stats->solve_ms,
+                              fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms), s->carried_out, ms);
+    if (s->decided && !s->carried_out) pli_governor_learn_decision(&s->governor, ms);
     s->decided = false;
     s->carried_out = 0;
+    s->prepared_ms = 0.0;
 }
 
 /// Looks where the set should change, and plans that.
@@ -306,6 +314,7 @@ static void look(PliOctree *s, PliBody *body, double *x, double *v)
     const PliIndex most = s->op.count / PARTICLES_PER_EVENT;
     d.most_events =
         pli_governor_events(&s->governor, c->budget_ms, d.work, most > FEW_EVENTS ? most : (PliIndex)FEW_EVENTS);
+    if (d.most_events == 0) d.most_events = 1; // waits until there is room
     decide(&d);
     if (s->planned_count) pli_octree_operator_begin(&s->next, s->is_held, &s->op);
 }
@@ -322,7 +331,7 @@ bool pli_octree_adapt(void *self, PliBody *body, double *x, double *v, double dt
     s->since_look += dt;
     if (!s->planned_count) {
         if (!due) return false;
-        if (c->budget_ms > 0.0 && s->governor.samples == 0) return false; // nobody knows yet what anything costs
+        if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST) return false; // nobody knows yet what anything costs
         look(s, body, x, v);
         s->since_look = 0.0;
         if (!s->planned_count) return false;

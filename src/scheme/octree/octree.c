@@ -90,7 +90,7 @@ static void reset(void *self)
     pli_octree_active_start(&s->active, s->def.start_level);
     pli_octree_active_start(&s->next_active, s->def.start_level);
     s->planned_count = s->carried_out = 0;
-    s->lag = s->since_look = 0.0;
+    s->lag = s->since_look = s->prepared_ms = 0.0;
     reset_places(s);
     memcpy(s->rotation, one, sizeof one);
     memcpy(s->turn, one, sizeof one);

@@ -71,6 +71,7 @@ typedef struct PliOctree {
     PliGovernor governor;
     bool decided;
     PliIndex carried_out; ///< events in the last step
+    double prepared_ms;   ///< CPU time that its step took for the operator to come
     double since_look;    ///< s, since what is planned was decided
     double lag;           ///< s, that it took the last time
     PliIndex *patch; ///< cells whose motion pays for an event
