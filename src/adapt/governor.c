@@ -73,7 +73,8 @@ double pli_governor_limit(const PliGovernor *g, double budget_ms)
 {
     if (!(budget_ms > 0.0)) return INFINITY;
     if (g->samples == 0) return 0.0;
-    const double left = planned * budget_ms - g->other_ms - fmax(fmax(g->decision_ms, g->event_ms), for_events * budget_ms);
+    const double left =
+        planned * budget_ms - g->other_ms - fmax(fmax(g->decision_ms, g->event_ms), for_events * budget_ms);
     return left > 0.0 && g->unit_ms > 0.0 ? left / g->unit_ms : 0.0;
 }
 

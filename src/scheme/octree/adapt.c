@@ -331,7 +331,8 @@ bool pli_octree_adapt(void *self, PliBody *body, double *x, double *v, double dt
     s->since_look += dt;
     if (!s->planned_count) {
         if (!due) return false;
-        if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST) return false; // nobody knows yet what anything costs
+        if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST)
+            return false; // nobody knows yet what anything costs
         look(s, body, x, v);
         s->since_look = 0.0;
         if (!s->planned_count) return false;

@@ -222,8 +222,8 @@ static bool allocate(PliOctree *s)
     return s->rest && s->level && s->is_held && s->stays_split && s->place && s->seat && s->frame &&
            s->frame_is_stale && s->sum && s->touched && s->row_first && s->row_column && s->row_weight &&
            s->cut_active && s->cut_mass && s->cut_driven && s->cut_slave && s->cut_first && s->patch && s->patch_mass &&
-           s->in_patch && s->uneven && (s->bent || s->tree->level_count == 1) && s->fresh && s->drift && s->planned && s->mark && s->scratch &&
-           pli_criterion_init(&s->criterion, host, cells) == PLI_OK;
+           s->in_patch && s->uneven && (s->bent || s->tree->level_count == 1) && s->fresh && s->drift && s->planned &&
+           s->mark && s->scratch && pli_criterion_init(&s->criterion, host, cells) == PLI_OK;
 }
 
 static void fill_coefficients(PliOctree *s)

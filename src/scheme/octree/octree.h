@@ -38,8 +38,9 @@ typedef struct PliOctree {
     // What is decided is carried out when its operator is made, some steps later. In between `active` and `op` are those of the body.
     PliOctreeActive next_active; ///< as decided; the same as `active` when nothing is planned
     PliOctreeOperator next;
-    PliIndex *planned, planned_count; ///< events that lead there, in order: a cell that splits, a mother whose daughters merge
-    bool next_ready, carrying_out;    ///< its operator is made; the cut that is asked for is that of the plan
+    PliIndex *planned,
+        planned_count; ///< events that lead there, in order: a cell that splits, a mother whose daughters merge
+    bool next_ready, carrying_out; ///< its operator is made; the cut that is asked for is that of the plan
     PliIndex dof_count, wall_first, axis_first, axis_count;
     double *rest;            ///< dof_count Vec3
     uint8_t *level;          ///< per dof
@@ -74,7 +75,7 @@ typedef struct PliOctree {
     double prepared_ms;   ///< CPU time that its step took for the operator to come
     double since_look;    ///< s, since what is planned was decided
     double lag;           ///< s, that it took the last time
-    PliIndex *patch; ///< cells whose motion pays for an event
+    PliIndex *patch;      ///< cells whose motion pays for an event
     double *patch_mass;
     uint8_t *in_patch;
     PliIndex patch_count;
@@ -105,7 +106,8 @@ void pli_octree_frame_turned(const PliOctree *s, const PliOctreeFrame *f, const 
 /// How fast that changes.
 void pli_octree_frame_rate(const PliOctree *s, const PliOctreeFrame *f, const double *x, const double *v, double F[9]);
 void pli_octree_spread(void *self, double *x);
-void pli_octree_spread_judged(const PliOctree *s, double *x); ///< cells that have daughters alone: those that are judged
+void pli_octree_spread_judged(const PliOctree *s,
+                              double *x); ///< cells that have daughters alone: those that are judged
 void pli_octree_follow(void *self, const PliIndex *dof, PliIndex count, double *x);
 PliRows pli_octree_rows(void *self);
 PliRows pli_octree_rows_of(void *self, const PliIndex *dof, PliIndex count);

@@ -127,9 +127,9 @@ typedef struct PliOctreeOperator {
     PliIndex sample_count, membrane_count, bar_count, bend_count, hinge_count, correction_count, entry_count;
     PliIndex correction_capacity, entry_capacity;
     PliIndex *entry_point;
-    double *entry_grad;  ///< [.., PLI_OCTREE_GRAD], three and a zero
-    double *entry_block; ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
-    uint32_t *looks;     ///< per cell, of the active ones: what stands at each side
+    double *entry_grad;      ///< [.., PLI_OCTREE_GRAD], three and a zero
+    double *entry_block;     ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
+    uint32_t *looks;         ///< per cell, of the active ones: what stands at each side
     PliIndex *correction_at; ///< [cells, 6]: correction of plus, by side, or PLI_NONE
     bool is_stale;           ///< made for another material
     PliIndex kept_count;     ///< corrections that were taken over

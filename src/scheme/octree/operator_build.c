@@ -539,11 +539,9 @@ static void add_joint_bends(PliOctreeOperator *o, PliIndex n)
         const double lack = joint_volume(o, j, across);
         volume = lack > volume ? lack : volume;
     }
-    PliOctreeBend b = { .k = o->material.young * volume / (12.0 * h * h),
-                        .point = { j->coarse },
-                        .c = { 1.0 },
-                        .count = 1,
-                        .split = 1 };
+    PliOctreeBend b = {
+        .k = o->material.young * volume / (12.0 * h * h), .point = { j->coarse }, .c = { 1.0 }, .count = 1, .split = 1
+    };
     if (!(b.k > 0.0)) return;
     double far[3] = { 0, 0, 0 };
     bool good = true;
@@ -681,7 +679,7 @@ void pli_octree_operator_begin(PliOctreeOperator *o, const uint8_t *is_held, con
 
 bool pli_octree_operator_continue(PliOctreeOperator *o, double *work)
 {
-    while (o->stage < LAST_THINGS && *work > 0.0) {
+    while (o->stage<LAST_THINGS && * work> 0.0) {
         const PliIndex count = o->stage == BENDS_BETWEEN ? o->joint_count : o->count;
         if (o->next < count) {
             const int level = level_of(o, o->next);

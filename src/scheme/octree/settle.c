@@ -170,7 +170,8 @@ static void put_in_order(PliOctree *s)
 {
     for (PliIndex first = 0, last; first < s->planned_count; first = last) {
         const bool splits = !s->next_active.is_active[s->planned[first]];
-        for (last = first + 1; last < s->planned_count && s->next_active.is_active[s->planned[last]] != splits; ++last) {}
+        for (last = first + 1; last < s->planned_count && s->next_active.is_active[s->planned[last]] != splits;
+             ++last) {}
         pli_sort_short(s->planned + first, last - first);
         for (PliIndex i = first, j = last - 1; !splits && i < j; ++i, --j) {
             const PliIndex swap = s->planned[i];

@@ -146,7 +146,8 @@ bool pli_springs_adapt(void *self, PliBody *body, double *x, double *v, double d
         s->tried = 0;
     }
     if (!due || s->pyramid->level_count == 1) return false;
-    if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST) return false; // nobody knows yet what anything costs
+    if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST)
+        return false; // nobody knows yet what anything costs
     s->decided = true;
 
     Decision d = { .s = s, .body = body, .x = x, .v = v, .dt = dt, .begin = pli_cpu_ms() };

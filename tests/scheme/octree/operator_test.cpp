@@ -289,7 +289,8 @@ TEST(OctreeOperator, ElementsNearAnEventHoldAllThatItChanges)
             std::vector<double> all(y.size(), 0.0), some(y.size(), 0.0);
             pli_octree_add_force(&r->op, y.data(), nullptr, all.data());
             pli_octree_add_near_force(&r->op, y.data(), some.data());
-            double largest = 0.0, off = 0.0; // the torque of corrections is taken out of the whole: a little on each particle
+            double largest = 0.0,
+                   off = 0.0; // the torque of corrections is taken out of the whole: a little on each particle
             for (PliIndex i = 0; i < r->op.count; ++i)
                 for (int a = 0; a < 3; ++a) {
                     largest = std::max(largest, std::fabs(all[3 * i + a]));

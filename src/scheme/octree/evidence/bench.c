@@ -140,8 +140,8 @@ const PliBenchCase pli_bench_octree_cases[] = {
       "the paper's bar, held at one end, bends in a viscous medium: 4, 32, 256 particles and adaptive (CPU ms, best of "
       "3)",
       bar },
-    { "octree.scaling", "a poked block: cost of a step with 8000 finest cells over 1000, its own skin of 2402 points over 602",
-      scaling },
+    { "octree.scaling",
+      "a poked block: cost of a step with 8000 finest cells over 1000, its own skin of 2402 points over 602", scaling },
     { "octree.overhead", "a poked block: share of a step spent on adapting", overhead },
     { 0 },
 };
