@@ -81,6 +81,7 @@ static void split_what_stays(PliOctree *s)
         }
     }
     memset(s->frame_is_stale, 1, s->tree->cell_count);
+    s->op_is_made = false;
     s->revision++;
 }
 
@@ -103,14 +104,15 @@ static void reset(void *self)
 static void cut(void *self, PliCut *cut)
 {
     PliOctree *s = self;
-    if (!s->carrying_out) { // the sets were changed by others
+    if (!s->carrying_out && !s->op_is_made) { // sets, walls or material were changed by others
         pli_octree_forget_plan(s);
         pli_octree_operator_begin(&s->next, s->is_held, &s->op);
         double work = INFINITY;
         (void)pli_octree_operator_continue(&s->next, &work);
     }
-    pli_octree_operator_swap(&s->op, &s->next);
+    if (s->carrying_out || !s->op_is_made) pli_octree_operator_swap(&s->op, &s->next);
     s->carrying_out = false;
+    s->op_is_made = true;
     PliIndex n = 0;
     for (; n < s->op.count; ++n) {
         s->cut_active[n] = s->op.cell[n];
@@ -428,6 +430,7 @@ bool pli_octree_event(PliBody *body, const PliState *state, PliIndex cell, bool 
     else
         pli_octree_merge_cell(s, cell, state->x, state->v);
     (split ? pli_octree_split : pli_octree_merge)(&s->next_active, cell);
+    s->op_is_made = false;
     pli_body_recut(body);
     return true;
 }

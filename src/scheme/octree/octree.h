@@ -41,6 +41,7 @@ typedef struct PliOctree {
     PliIndex *planned,
         planned_count; ///< events that lead there, in order: a cell that splits, a mother whose daughters merge
     bool next_ready, carrying_out; ///< its operator is made; the cut that is asked for is that of the plan
+    bool op_is_made;               ///< `op` is that of `active`: a cut that others ask for lets the plan be
     PliIndex dof_count, wall_first, axis_first, axis_count;
     double *rest;            ///< dof_count Vec3
     uint8_t *level;          ///< per dof
