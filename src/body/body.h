@@ -157,6 +157,7 @@ struct PliBody {
 
     double rest_substep;    ///< s, the longest at rest ...
     uint64_t rest_revision; ///< ... of this cut
+    double strained;        ///< s, the longest where the last step ended; 0: not known
     double caution;         ///< share of it that strain allows, and has allowed lately
 
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
