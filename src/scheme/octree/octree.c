@@ -262,7 +262,7 @@ PliOctreeDef pli_octree_default(void)
 
 PliStatus pli_octree_check(const PliOctreeDef *def, PliError *err)
 {
-    if (def->base.integrator != PLI_SYMPLECTIC)
+    if (pli_body_def_integrator(&def->base, &octree_ops) != PLI_SYMPLECTIC)
         return pli_refuse(
             err, PLI_UNSUPPORTED,
             "octree bodies take explicit steps only: next to a change of level their stiffness is not symmetric");
