@@ -62,9 +62,14 @@ typedef struct PliChoice {
     bool implicit;
     PliChoiceReason reason;
     double explicit_work, implicit_work; ///< of a step either way, in evaluations of one tetrahedron
-    double iterations;                   ///< of an implicit step, lately; 0: unknown ...
-    PliIndex count;                      ///< ... and the points that is about
-    double fresh;       ///< share of implicit steps that made a new tangent, lately; of no use while iterations are 0
+    double iterations;  ///< of an implicit step, lately; of no use in explicit ones
+    /// Iterations over those expected, in the last implicit steps where no tool was near, and where one was, of one level and of a mixture
+    double effort[4];   ///< (choice.c, kind_of); 0: there were none
+    double fresh;       ///< share of implicit steps that made a new tangent, lately; of no use while there is no effort
+    double churn;       ///< share of steps that begin with another active set, lately ...
+    uint64_t revision;  ///< ... than this one
+    double patience;    ///< s, in which it is forgotten how many iterations implicit steps took
+    double since;       ///< s, when the kind of step changed
     uint64_t made;      ///< tangents before the step
     double lag;         ///< m, what implicit steps would be off by in time
     double pace;        ///< of a body that moves as much as it may for them, lately; far below 1: it rests
@@ -157,6 +162,7 @@ struct PliBody {
 
     double rest_substep;    ///< s, the longest at rest ...
     uint64_t rest_revision; ///< ... of this cut
+    double strained;        ///< s, the longest where the last step ended; 0: not known
     double caution;         ///< share of it that strain allows, and has allowed lately
 
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with

@@ -306,6 +306,7 @@ typedef struct Solve {
     bool converged; ///< the last solve
     bool has_free;  ///< the method knows what the right-hand side without tools does
     bool is_rough;  ///< a matrix near A stands in for it
+    int first;      ///< iterations of the first round of contact
 } Solve;
 
 static bool prepare(Solve *q)
@@ -556,6 +557,7 @@ static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
         if (iterations < 0) return -1;
         q->is_rough = q->is_rough && pressed;
         if (fresh) least = iterations;
+        if (total == 0) q->first = iterations;
         total += iterations;
         s->prepared = q->is;
         bool matrix = false;
@@ -798,7 +800,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     s->solve.iterate_ms = pli_cpu_ms() - begin - (s->solve.prepare_ms - spent);
     if (iterations < 0) im->tangent.is_known = false;
     if (iterations < 0) return -1;
-    if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, iterations);
+    if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, q.first); // rounds of contact say little of a method
     memcpy(im->last, dv, n * sizeof *dv);
     im->has_last = true;
     if (s->impulse) {
