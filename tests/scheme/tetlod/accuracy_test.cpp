@@ -248,3 +248,17 @@ TEST(TetLodAccuracy, AFreeBodyBeginsCoarser)
             for (size_t i = 0; i < s.x.size(); ++i) EXPECT_NEAR(s.x[i], pli_body_rest(b.get())[i], 1e-12);
         }
 }
+
+/// Asked for less than 2 % one that nothing holds begins finer, because a change in flight takes some of its motion; but not with the finest.
+TEST(TetLodAccuracy, AFreeBodyBeginsFinerWhereLessIsAskedFor)
+{
+    Levels l({ 2, 4, 7, 12, 18 });
+    for (const double percent : { 2.0, 1.0, 0.1 }) {
+        PliTetLodDef d = with_accuracy(l, percent);
+        d.base.gravity[1] = 0.0;
+        Body b = make_tetlod(d);
+        State s(b.get());
+        for (int i = 0; i < 2; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        EXPECT_EQ(pli_body_stats(b.get()).active, l.list[percent < 2.0 ? 3 : 2]->point_count) << percent;
+    }
+}
