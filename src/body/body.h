@@ -220,6 +220,8 @@ double pli_body_rest_substep(PliBody *body);                             ///< s,
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+/// m, between the points that large tools touch where the skin hangs on that level; of one level: 0.
+double pli_body_touch_spacing(const PliSkin *skin, int level);
 /// Share of the way home that astray fixed coefficients make in a step. The time is long against the periods of small elements, so
 /// that they are led and not kicked, and short enough not to be seen.
 #define PLI_HOMING_TIME 0.05 // s

@@ -96,6 +96,33 @@ TEST(Shadow, WearsAThinnedSkin)
     EXPECT_NEAR(whole, 6.0, 1e-9);
 }
 
+/// Plates touch it at fewer points than it is compared at, where its body says so; a small ball, which would go in between, at all.
+TEST(Shadow, IsTouchedAsSparselyAsItsBody)
+{
+    const PliHost host = pli_host_default();
+    const Mesh mesh = box(2, 2, 2);
+    PliFemDef d = pli_fem_default();
+    d.mesh = mesh.get();
+    d.sparse_contact = true;
+    Body b = cube(8);
+    State s(b.get());
+    PliTool press = {};
+    press.shape = PLI_TOOL_PLANE, press.position[1] = 0.99, press.other[1] = -1.0;
+    ASSERT_EQ(pli_body_add_shadow(b.get(), pli_fem_create(&host, &d, nullptr), 0, 0.2, nullptr), PLI_OK);
+    ASSERT_EQ(pli_body_set_tools(b.get(), &press, 1, nullptr), PLI_OK);
+    const PliSkin *some = b->shadow[0].body->skin;
+    ASSERT_TRUE(step(b.get(), s, 1));
+    ASSERT_NE(some->touching, nullptr);
+    EXPECT_LT(some->touching->count, some->point_count / 2);
+    double area = 0.0;
+    for (PliIndex i = 0; i < some->point_count; ++i) area += some->touching->area[i];
+    EXPECT_NEAR(area, 6.0, 1e-9);
+    press = {};
+    press.shape = PLI_TOOL_SPHERE, press.radius = 0.1, press.position[1] = 2.0;
+    ASSERT_TRUE(step(b.get(), s, 1));
+    EXPECT_EQ(some->touching, nullptr);
+}
+
 /// A force of the host acts on coefficients the shadow does not have: it says so instead of telling nonsense.
 TEST(Shadow, SaysWhenItCannotFollow)
 {

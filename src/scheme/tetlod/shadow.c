@@ -34,6 +34,7 @@ static PliStatus add(PliTetLod *t, PliBody *body, const PliHost *host, const Pli
     fem.base = *def;
     fem.base.criterion = pli_criterion_default();
     fem.base.adapt = false;
+    fem.sparse_contact = true; // as the body, when it is of that level
     const PliIndex first = h->point_first[l], tets = h->tet_first[l + 1] - h->tet_first[l];
     PliIndex *corner = PLI_NEW(host, 4 * (size_t)tets, PliIndex);
     if (!corner) return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for a shadow");

@@ -277,3 +277,17 @@ TEST(TetLodAccuracy, UsualStepsSuitTheBody)
     EXPECT_EQ(pli_body_retune(b.get(), &d.base, nullptr), PLI_OK) << "the definition it was made from";
     EXPECT_EQ(pli_body_def(b.get())->integrator, PLI_INTEGRATE_AUTO);
 }
+
+/// Asked for less than 2 % one that nothing holds begins finer, because a change in flight takes some of its motion; but not with the finest.
+TEST(TetLodAccuracy, AFreeBodyBeginsFinerWhereLessIsAskedFor)
+{
+    Levels l({ 2, 4, 7, 12, 18 });
+    for (const double percent : { 2.0, 1.0, 0.1 }) {
+        PliTetLodDef d = with_accuracy(l, percent);
+        d.base.gravity[1] = 0.0;
+        Body b = make_tetlod(d);
+        State s(b.get());
+        for (int i = 0; i < 2; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        EXPECT_EQ(pli_body_stats(b.get()).active, l.list[percent < 2.0 ? 3 : 2]->point_count) << percent;
+    }
+}
