@@ -230,12 +230,13 @@ static void own_place(const PliBody *b, PliIndex i, double p[3])
     v3_sub(p, b->shadow_points + 3 * (size_t)i, b->skin->offset + 3 * (size_t)i);
 }
 
-static void shadow_place(const PliShadow *s, PliIndex i, double p[3])
+/// Of a shadow's places or velocities, at a point of the skin.
+static void shadow_value(const PliShadow *s, const double *values, PliIndex i, double p[3])
 {
     const PliRows rows = pli_transfer_rows(s->rows);
     memset(p, 0, 3 * sizeof *p);
     for (PliIndex k = rows.first[i]; k < rows.first[i + 1]; ++k)
-        v3_madd(p, rows.weight[k], s->x + 3 * (size_t)rows.column[k]);
+        v3_madd(p, rows.weight[k], values + 3 * (size_t)rows.column[k]);
 }
 
 double pli_body_shadow_distance(PliBody *b, int k, const double *x)
@@ -260,25 +261,35 @@ double pli_body_shadow_distance(PliBody *b, int k, const double *x)
 PliShadowGaps pli_body_shadow_gaps(PliBody *b, int k, int coarser, const double *x)
 {
     const PliShadow *one = &b->shadow[k], *two = &b->shadow[coarser];
-    PliShadowGaps gaps = { 0.0, 0.0, 0.0 };
+    PliShadowGaps gaps = { 0 };
     double area = 0.0;
     if (!b->skin || !b->shadow_points) return gaps;
     pli_body_skin_some(b, x, one->thin.point, one->thin.count, b->shadow_points);
     for (PliIndex n = 0; n < one->thin.count; ++n) {
         const PliIndex i = one->thin.point[n];
         const double weight = one->body->skin->area[n];
-        double p[3][3], fine[3], coarse[3];
+        double p[3][3], v[2][3], fine[3], coarse[3];
         own_place(b, i, p[0]);
-        shadow_place(one, i, p[1]);
-        shadow_place(two, i, p[2]);
+        shadow_value(one, one->x, i, p[1]);
+        shadow_value(two, two->x, i, p[2]);
+        shadow_value(one, one->v, i, v[0]);
+        shadow_value(two, two->v, i, v[1]);
         v3_sub(fine, p[0], p[1]);
         v3_sub(coarse, p[1], p[2]);
         gaps.fine += weight * v3_dot(fine, fine);
         gaps.coarse += weight * v3_dot(coarse, coarse);
         gaps.product += weight * v3_dot(fine, coarse);
+        gaps.speed += weight * v3_dot(v[0], v[0]);
+        gaps.lag += weight * v3_dot(fine, v[0]);
+        v3_add(v[1], v[1], v[0]);
+        v3_scale(v[1], 0.5);
+        gaps.coarse_speed += weight * v3_dot(v[1], v[1]);
+        gaps.coarse_lag += weight * v3_dot(coarse, v[1]);
         area += weight;
     }
-    if (area > 0.0) gaps.fine /= area, gaps.coarse /= area, gaps.product /= area;
+    double *const sum[] = { &gaps.fine, &gaps.coarse,       &gaps.product,   &gaps.speed,
+                            &gaps.lag,  &gaps.coarse_speed, &gaps.coarse_lag };
+    for (size_t i = 0; area > 0.0 && i < sizeof sum / sizeof *sum; ++i) *sum[i] /= area;
     return gaps;
 }
 
@@ -310,7 +321,7 @@ void pli_body_shadows_show(PliBody *b, const double *x, double dt)
         if (shows) {
             double p[3], q[3];
             own_place(b, i, p);
-            shadow_place(&b->shadow[a->shadow], i, q);
+            shadow_value(&b->shadow[a->shadow], b->shadow[a->shadow].x, i, q);
             v3_sub(now, p, q);
             v3_scale(now, a->weight);
         }

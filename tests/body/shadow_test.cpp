@@ -196,6 +196,29 @@ TEST(Shadow, TellsHowParallelErrorsAre)
     EXPECT_NEAR(g.product, product / area, 1e-9 * g.coarse);
 }
 
+/// Shadows that are behind by a time and move alike: their ways are that time along the velocities.
+TEST(Shadow, TellsLags)
+{
+    Squeezed body;
+    const double behind[2] = { 0.03, 0.01 }; // coarser first; s
+    const auto velocity = [](const double *rest, double *v) {
+        v[0] = 0.0, v[1] = 0.2 * rest[0], v[2] = -0.1 * rest[1];
+    };
+    for (int k = 0; k < 2; ++k) {
+        const PliShadow &one = body.b->shadow[k];
+        const double *rest = pli_body_rest(one.body);
+        for (PliIndex i = 0; i < pli_body_dof_count(one.body); ++i) {
+            velocity(rest + 3 * i, one.v + 3 * i);
+            for (int c = 0; c < 3; ++c) one.x[3 * i + c] = rest[3 * i + c] - behind[k] * one.v[3 * i + c];
+        }
+    }
+    const PliShadowGaps g = pli_body_shadow_gaps(body.b.get(), 1, 0, body.s.x.data());
+    ASSERT_GT(g.speed, 0.0);
+    EXPECT_NEAR(g.lag / g.speed, 0.01, 1e-12);
+    EXPECT_NEAR(g.coarse_lag / g.coarse_speed, 0.02, 1e-12);
+    EXPECT_NEAR(g.lag * g.lag, g.fine * g.speed, 1e-9 * g.fine * g.speed) << "all of the way is along the motion";
+}
+
 /// What is shown is the body and so much of the way from the shadow; it begins and ends without a jump, and tools and state know nothing of it.
 TEST(Shadow, ShowsWhatIsBeyondTheBody)
 {

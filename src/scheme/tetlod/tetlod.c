@@ -102,6 +102,8 @@ static void tetlod_reset(void *self)
     t->error_energy = t->strain_energy = t->error = t->next_look = t->look_gap = 0.0;
     t->largest_displacement = t->largest_energy = 0.0;
     t->last_look = t->last_change = t->swing = t->strain = 0.0;
+    t->made = t->made_time = 0.0;
+    t->bias = 1.0, t->trouble = PLI_PLAN_TROUBLE, t->uniform_trouble = PLI_TETLOD_TROUBLE;
     t->swings = false;
     pli_tetlod_shadows_reset(t);
     const bool own = t->likes_uniform && t->own_volume[t->h->point_first[t->start_level]] > 0.0;
