@@ -430,11 +430,11 @@ static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
     b->state = s;
     sys->self = b;
     sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL, sys->unsettle = NULL;
-    sys->press_tethers = NULL;
+    sys->press_tethers = NULL, sys->foresee = NULL;
     if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->choice.implicit) {
         sys->press = pli_body_press, sys->settle = pli_body_settle, sys->unsettle = pli_body_unsettle;
-        sys->press_tethers = pli_body_press_tethers;
+        sys->press_tethers = pli_body_press_tethers, sys->foresee = pli_body_foresee;
     } else if (b->tool_count) {
         bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;

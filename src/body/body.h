@@ -193,6 +193,7 @@ void pli_body_tethers_begin(
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
 const double *pli_body_press_tethers(void *self, double length);
+bool pli_body_foresee(void *self, const double *answer, double *free);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
 void pli_body_unsettle(void *self);
 /// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.

@@ -220,6 +220,10 @@ typedef struct PliLinearOps {
     /// is_new: b is another one than in the call before. False: nothing was done, and `solve` has to. NULL: it always has.
     bool (*solve_pressed)(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double *force,
                           double *x);
+    /// How tethered points answer without their tethers: *free to b, a Vec3 each, *answer to forces on any of them, [3 count, 3 count],
+    /// until the next call of anything; then prepare has to come. False: it does not know. NULL: it never does.
+    bool (*answers)(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double **answer,
+                    double **free);
 } PliLinearOps;
 
 typedef struct PliLinearMethod {

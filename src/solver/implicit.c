@@ -525,6 +525,22 @@ static bool solve_pressed(Solve *q, const PliStage *stage, const Scratch *w)
     return q->has_free = true;
 }
 
+// Where it is known how tethered points answer to each other, what presses and slides is found among them before anything is solved.
+static bool foresee(Solve *q, const Scratch *w)
+{
+    PliSystem *s = q->s;
+    const PliLinearMethod *m = q->im->chosen;
+    if (!s->foresee || !m->ops->answers || s->constraints || s->tether_count == 0) return true;
+    if ((q->is != PLI_PREPARED_EXACT && !q->is_rough) || q->is_stale) return true;
+    const PliStepMatrix a = matrix_of(s);
+    const double *answer;
+    double *free;
+    if (!m->ops->answers(m->self, &a, w->free, !q->has_free, &answer, &free)) return true;
+    q->has_free = true;
+    (void)s->foresee(s->self, answer, free);
+    return prepare(q);
+}
+
 /// With what presses in the right-hand side.
 static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
 {
@@ -544,14 +560,16 @@ static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
 // little, those come first: what presses and what sticks is then mostly known. @return iterations, or -1
 static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
 {
-    enum { ROUNDS = 40 };
+    enum { ROUNDS = 40, FORESEEN = 6 };
     static const int WORTH = 12; // iterations, beyond twice the least, that speak for a new preconditioner
     PliSystem *s = q->s;
     const PliImplicit *im = q->im;
     int total = 0, least = 0; ///< of a round with what was prepared for it
     s->prepared_tethers = s->tether_count > 0;
     q->is_rough = q->is == PLI_PREPARED_NEAR && s->tether_count > 0 && s->unsettle;
+    bool matrix = true;
     for (int round = 1;; ++round) {
+        if (matrix && round <= FORESEEN && !foresee(q, w)) return -1;
         const bool fresh = !q->is_stale, pressed = solve_pressed(q, stage, w);
         const int iterations = pressed ? 1 : solve_loaded(q, stage, w);
         if (iterations < 0) return -1;
@@ -560,7 +578,7 @@ static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
         if (total == 0) q->first = iterations;
         total += iterations;
         s->prepared = q->is;
-        bool matrix = false;
+        matrix = false;
         const bool settled = !s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS;
         if (settled && !q->is_rough) return total;
         if (settled) {
