@@ -62,7 +62,7 @@ typedef struct PliChoice {
     bool implicit;
     PliChoiceReason reason;
     double explicit_work, implicit_work; ///< of a step either way, in evaluations of one tetrahedron
-    double iterations;  ///< of an implicit step, lately; of no use in explicit ones
+    double iterations;                   ///< of an implicit step, lately; of no use in explicit ones
     /// Iterations over those expected, in the last implicit steps where no tool was near, and where one was, of one level and of a mixture
     double effort[4];   ///< (choice.c, kind_of); 0: there were none
     double fresh;       ///< share of implicit steps that made a new tangent, lately; of no use while there is no effort

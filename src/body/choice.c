@@ -47,9 +47,8 @@ void pli_choice_reset(PliBody *b)
 {
     PliChoice *c = &b->choice;
     double *const change = c->change;
-    *c = (PliChoice){
-        .change = change, .implicit = b->def.integrator == PLI_IMPLICIT, .pace = 1.0, .patience = FORGET
-    };
+    *c =
+        (PliChoice){ .change = change, .implicit = b->def.integrator == PLI_IMPLICIT, .pace = 1.0, .patience = FORGET };
 }
 
 static double candidates(const PliBody *b) { return b->tool_count ? b->contact->count : 0.0; }
@@ -215,7 +214,8 @@ void pli_choice_note(PliBody *b, double dt, const PliStepInfo *info)
     c->inverted = info->inverted;
     stats->implicit_steps += c->implicit;
     const double forgotten = 1.0 - exp(-dt / c->patience);
-    if (c->implicit && c->since < c->time - 1.5 * dt) { // the first has no answer to start at: what it takes says little
+    if (c->implicit &&
+        c->since < c->time - 1.5 * dt) { // the first has no answer to start at: what it takes says little
         double *effort = &c->effort[kind_of(b)];
         if (!(*effort > 0.0)) *effort = 1.0;
         *effort += NEW * (info->cg_iterations / usual_iterations(b, dt) - *effort);
