@@ -50,11 +50,11 @@ static const PliAttribute body_rows[] = {
     { "density", PLI_REAL, FIELD(PliBodyDef, material.density), .help = "mass density, kg/m3, > 0" },
     { "damping", PLI_REAL, .running = true, FIELD(PliBodyDef, material.damping),
       .help = "stiffness-proportional strain-rate damping, s" },
-    { "integrator", PLI_OPTION, .options = "symplectic implicit auto", FIELD(PliBodyDef, integrator),
+    { "integrator", PLI_OPTION, .options = "symplectic implicit auto usual", FIELD(PliBodyDef, integrator),
       .help = "time integrator of AdaptiveSolver; auto: explicit steps or implicit ones of second order, whichever "
-              "takes less work and keeps the motion" },
+              "takes less work and keeps the motion; usual: auto with an accuracy, symplectic without" },
     { "linearSolver", PLI_OPTION, .options = "cg ldl minres auto incomplete multigrid",
-      FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver; with integrator auto cg means auto" },
+      FIELD(PliBodyDef, linear_solver), .help = "implicit: linear solver; auto: whichever takes less work" },
     { "order", PLI_INT, .running = true, FIELD(PliBodyDef, order),
       .help = "implicit: 1, implicit Euler, or 2, which hardly damps slow motion and takes a second solve (held "
               "points: 1; integrator auto: 2)" },
@@ -72,7 +72,9 @@ static const PliAttribute body_rows[] = {
     { "courant", PLI_REAL, .running = true, FIELD(PliBodyDef, courant),
       .help = "explicit substep as a fraction of the critical one" },
     { "multirate", PLI_OPTION, .options = "0 1 auto", FIELD(PliBodyDef, multirate),
-      .help = "explicit: elements tick at their own power-of-two rate; auto: where it halves the cost" },
+      .help =
+          "explicit: elements tick at their own power-of-two rate; auto: where it halves the cost, and always with an "
+          "accuracy" },
     { "spread", PLI_BOOL, .running = true, FIELD(PliBodyDef, spread),
       .help = "write passive coefficients after every step" },
     { "stiffRegions", PLI_REALS,

@@ -21,9 +21,7 @@ static void copy_definition(PliBody *b)
     s->mass_damping = b->def.mass_damping;
     s->rayleigh_stiffness = b->def.rayleigh_stiffness;
     s->material_damping = b->def.material.damping;
-    // left to us as a whole, the solver is, too; `cg` is only the default
-    const bool open = b->def.integrator == PLI_INTEGRATE_AUTO && b->def.linear_solver == PLI_SOLVE_CG;
-    b->implicit.wish = open ? PLI_SOLVE_AUTO : b->def.linear_solver;
+    b->implicit.wish = b->def.linear_solver;
     b->implicit.newton = b->def.newton;
     const double least = SOLVED * 0.01 * b->def.criterion.accuracy;
     b->implicit.iterative = (PliIterative){ b->def.cg_iterations, fmax(b->def.cg_tolerance, least) };
@@ -84,6 +82,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     }
     b->host = *host;
     b->def = *def;
+    b->def.integrator = pli_body_def_integrator(def, ops);
     b->ops = ops;
     b->self = self;
     b->statics = *statics;
@@ -94,7 +93,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     b->caution = 1.0;
     b->size = diagonal_of(statics->rest, statics->dof_count);
     if (create_forces(b, err) != PLI_OK) goto fail;
-    if (def->integrator == PLI_INTEGRATE_AUTO && (!b->elastic || statics->sample_capacity > 0)) {
+    if (b->def.integrator == PLI_INTEGRATE_AUTO && (!b->elastic || statics->sample_capacity > 0)) {
         pli_refuse(err, PLI_UNSUPPORTED, "%s: integrator=\"auto\" knows the cost of tetrahedra only; choose one",
                    ops->name);
         goto fail;
@@ -106,7 +105,7 @@ PliBody *pli_body_create(const PliHost *host, const PliBodyDef *def, const PliSc
     pli_body_def_forget_regions(&b->def); // were the caller's
     copy_definition(b);
     pli_choice_reset(b);
-    if (def->integrator != PLI_SYMPLECTIC && create_solvers(b, err) != PLI_OK) goto fail;
+    if (b->def.integrator != PLI_SYMPLECTIC && create_solvers(b, err) != PLI_OK) goto fail;
     ops->reset(self);
     pli_body_recut(b);
     if (statics->surface_point_count && pli_body_default_skin(b, err) != PLI_OK) goto fail;
@@ -263,7 +262,8 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     PliStatus status = pli_body_def_check(def, err);
     if (status == PLI_OK) status = pli_body_check_criterion(b->ops, &def->criterion, err);
     if (status != PLI_OK) return status;
-    if (def->integrator != b->def.integrator || def->linear_solver != b->def.linear_solver)
+    const bool same = def->integrator == PLI_INTEGRATE_USUAL || def->integrator == b->def.integrator;
+    if (!same || def->linear_solver != b->def.linear_solver)
         return pli_refuse(err, PLI_BAD_ARGUMENT, "the integrator and its linear solver cannot change while running");
     if ((def->newton > 1) != (b->def.newton > 1))
         return pli_refuse(err, PLI_BAD_ARGUMENT, "newton cannot change between 1 and more while running");
@@ -277,7 +277,9 @@ PliStatus pli_body_retune(PliBody *b, const PliBodyDef *def, PliError *err)
     const PliMaterial *old = &b->def.material, *now = &def->material;
     if (old->law != now->law || old->young != now->young || old->poisson != now->poisson)
         b->caution = 1.0, b->system.last_drift = 0.0; // it goes on as a new body would
+    const PliIntegrator integrator = b->def.integrator;
     b->def = *def;
+    b->def.integrator = integrator;
     pli_body_def_forget_regions(&b->def);
     copy_definition(b);
     recut_afresh(b);

@@ -172,7 +172,7 @@ fail:
 static void retune(void *self, const PliBodyDef *def)
 {
     PliElasticForce *e = self;
-    e->wish = def->multirate;
+    e->wish = pli_body_def_rates(def);
     if (e->bound) pli_step_bound_forget(e->bound);
     e->material = def->material;
     e->courant = def->courant;

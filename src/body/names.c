@@ -43,7 +43,7 @@ PliBodyDef pli_body_default(void)
         .material = pli_material_default(),
         .criterion = pli_criterion_default(),
         .integrator = PLI_SYMPLECTIC,
-        .linear_solver = PLI_SOLVE_CG,
+        .linear_solver = PLI_SOLVE_AUTO,
         .order = 1,
         .newton = 1,
         .cg_iterations = 100,
@@ -55,6 +55,20 @@ PliBodyDef pli_body_default(void)
         .multirate = PLI_RATES_AUTO,
         .cookie = PLI_DEF_COOKIE,
     };
+}
+
+PliIntegrator pli_body_def_integrator(const PliBodyDef *def, const PliSchemeOps *ops)
+{
+    if (def->integrator != PLI_INTEGRATE_USUAL) return def->integrator;
+    // with Rayleigh damping steps cannot be explicit
+    const bool open = ops->accurate && def->criterion.accuracy > 0.0 && def->rayleigh_stiffness == 0.0;
+    return open ? PLI_INTEGRATE_AUTO : PLI_SYMPLECTIC;
+}
+
+PliRates pli_body_def_rates(const PliBodyDef *def)
+{
+    const bool open = def->multirate == PLI_RATES_AUTO;
+    return open && def->criterion.accuracy > 0.0 ? PLI_RATES_OWN : def->multirate;
 }
 
 PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err)

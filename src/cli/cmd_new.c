@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ static void deepen_fix(PliNewScene *scene)
 static PliStatus write_scenes(const PliHost *host, const Job *job, PliNewScene *scene, const PliRegion *where,
                               const char *folder, PliText *said, PliError *err)
 {
-    PliStatus status = pli_model_files_write(host, folder, scene->surface, scene->made, err);
+    PliStatus status = pli_model_files_write(host, folder, scene->surface, scene->made, scene->between, err);
     if (status == PLI_OK)
         pli_model_files_try(host, folder, scene->files, pli_new_scene_wish, PLI_NEW_SCENE_WISHES, said);
     deepen_fix(scene);
@@ -164,13 +165,39 @@ static void print_done(const Job *job, const PliNewScene *scene, const PliText *
         }
 }
 
+/// A mesh between the two finest levels: without it no uniform body would be about as close as an adaptive one. Its failure is no reason
+/// to have nothing.
+static PliStatus make_between(const PliHost *host, const Job *job, PliNewScene *scene, const char *folder,
+                              PliMade *between, PliText *said, PliError *err)
+{
+    const PliMade *made = scene->made;
+    PliMesherDef def = job->base.def;
+    PliError why = { 0 };
+    if (made->levels < 2) return PLI_OK;
+    def.levels = 1;
+    def.size = sqrt(made->size[made->levels - 2] * made->size[made->levels - 1]);
+    const PliStatus status = pli_mesher_make(host, scene->surface, &def, folder, between, &why);
+    if (status == PLI_OK) {
+        scene->between = between->mesh[0];
+        pli_text_print(said, "One more uniform body of %u nodes, between the two finest levels.\n",
+                       between->quality[0].points);
+        return PLI_OK;
+    }
+    if (status != PLI_BAD_MESH && status != PLI_BAD_ARGUMENT) {
+        *err = why;
+        return status;
+    }
+    pli_text_print(said, "No uniform body between the two finest levels: %s.\n", why.text);
+    return PLI_OK;
+}
+
 static int work(void *self, PliFreshFolder *folder)
 {
     const Job *job = self;
     PliHost host = pli_host_default();
     PliError err = { 0 };
     PliSurfaceFacts facts;
-    PliMade made = { 0 };
+    PliMade made = { 0 }, between = { 0 };
     PliModelFiles files = { 0 };
     PliText said = { 0 };
     static PliNewScene scene; // regions are large
@@ -191,6 +218,7 @@ static int work(void *self, PliFreshFolder *folder)
         if (job->load[k]) status = check_free(job, &scene, &where[k], (PliLoad)k, &err);
     if (status == PLI_OK) status = pli_folder_make(folder->scratch, &err);
     if (status == PLI_OK) status = pli_mesher_make(&host, surface, &job->base.def, folder->scratch, &made, &err);
+    if (status == PLI_OK) status = make_between(&host, job, &scene, folder->scratch, &between, &said, &err);
     if (status == PLI_OK && !pli_model_files_find(&host, surface, &made, &files))
         status = pli_refuse(&err, PLI_OUT_OF_MEMORY, "no memory for the files of the body");
     files.own_forms = job->own_forms;
@@ -199,6 +227,7 @@ static int work(void *self, PliFreshFolder *folder)
     if (status == PLI_OK) print_done(job, &scene, &said);
     pli_text_free(&said);
     pli_made_free(&made);
+    pli_made_free(&between);
     pli_mesh_destroy(surface);
     return status == PLI_OK ? PLI_EXIT_OK : pli_fresh_folder_report(folder, "new", &err);
 }

@@ -30,7 +30,9 @@ PLI_API PliStatus pli_material_check(const PliMaterial *m, PliError *err);
 
 /// PLI_INTEGRATE_AUTO: explicit or implicit (of second order) steps, whichever takes less work for the present active set, material and
 /// step. Counts of elements, substeps and iterations decide, no clock: the same bits every time.
-typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT, PLI_INTEGRATE_AUTO } PliIntegrator;
+/// PLI_INTEGRATE_USUAL: auto for a body that follows an accuracy by itself, explicit for others. The definition of a body that was made says
+/// which one it was.
+typedef enum PliIntegrator { PLI_SYMPLECTIC, PLI_IMPLICIT, PLI_INTEGRATE_AUTO, PLI_INTEGRATE_USUAL } PliIntegrator;
 typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
@@ -75,17 +77,17 @@ PLI_API PliCriterionDef pli_criterion_default(void); ///< strain jump 0.1, with 
 
 /// Explicit steps: elements that tick at their own power-of-two rate.
 typedef enum PliRates {
-    PLI_RATES_ONE,  ///< all tick together
-    PLI_RATES_OWN,  ///< each as seldom as it may
-    PLI_RATES_AUTO, ///< their own where that at least halves what a substep costs: slivers, steep grading
+    PLI_RATES_ONE, ///< all tick together
+    PLI_RATES_OWN, ///< each as seldom as it may
+    PLI_RATES_AUTO, ///< their own with an accuracy, and where that at least halves what a substep costs: slivers, steep grading
 } PliRates;
 
 /// Common part of every definition. Always start from pli_*_default(), which fills `cookie`.
 typedef struct PliBodyDef {
     PliMaterial material;
     PliCriterionDef criterion;
-    PliIntegrator integrator;
-    PliLinearSolver linear_solver; ///< implicit only
+    PliIntegrator integrator;      ///< default PLI_SYMPLECTIC
+    PliLinearSolver linear_solver; ///< implicit only, default PLI_SOLVE_AUTO
     int newton;                    ///< implicit: linearisations of a step, at most; default 1
     int order;                     ///< implicit: 1 (default) implicit Euler, or 2: slow motion keeps its energy
     int cg_iterations;             ///< implicit with CG or MINRES, default 100

@@ -338,6 +338,10 @@ PLI_API PliBody *pli_body_of_forms(const PliHost *host, PliBody *fallback, PliBo
 PLI_API const PliBody *pli_body_own_form(const PliBody *body, PliIndex *shift, bool *acts);
 /// A criterion the scheme can judge by; pli_body_create asks the same, this is for refusing before work starts.
 PLI_API PliStatus pli_body_check_criterion(const PliSchemeOps *ops, const PliCriterionDef *c, PliError *err);
+/// The integrator of a definition: what PLI_INTEGRATE_USUAL stands for with this scheme.
+PLI_API PliIntegrator pli_body_def_integrator(const PliBodyDef *def, const PliSchemeOps *ops);
+/// Its rates: PLI_RATES_AUTO are elements' own with an accuracy, where sets are chosen for what they cost so.
+PLI_API PliRates pli_body_def_rates(const PliBodyDef *def);
 PLI_API void *pli_body_self(PliBody *body);                               ///< the `self` it was made with
 PLI_API bool pli_body_uses(const PliBody *body, const PliSchemeOps *ops); ///< the body is one of this scheme
 /// Compacts the scheme's present cut again (after it changed inside adapt). Never allocates, but for the pattern of a solver.

@@ -217,8 +217,6 @@ static PliBody *make_fallback(const PliHost *host, const PliBodyDef *def, const 
     d.base.criterion.max_active = def->criterion.max_active;
     d.base.criterion.smallest_size = def->criterion.smallest_size;
     v3_copy(d.base.gravity, def->gravity);
-    d.base.integrator = PLI_INTEGRATE_AUTO;
-    d.base.multirate = PLI_RATES_OWN;
     d.base.spread = false;
     d.levels = levels, d.level_count = count;
     return pli_tetlod_create(host, &d, err);

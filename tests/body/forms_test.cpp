@@ -120,6 +120,7 @@ TEST(Forms, FallbackIsTheUniformBodyUnderAPoke)
     Body body = bar.both(0.5, 1), alone(bar.tetrahedra(0.5, 1));
     PliFemDef d = pli_fem_default();
     d.base = bar.base;
+    d.base.multirate = PLI_RATES_OWN; // as with an accuracy
     d.mesh = bar.fine.get();
     Body plain(pli_fem_create(&bar.watched.host, &d, nullptr));
     ASSERT_TRUE(body && alone && plain);

@@ -163,6 +163,18 @@ TEST_F(New, WritesScenesThatRun)
     const Output made = run(
         "new " + file + " --unit mm --up z --fix grip --poke left --squeeze top --nodes 300 --levels 2 --out " + out);
     ASSERT_EQ(made.code, 0) << made.text;
+    // a uniform body that is finer than the coarse level and coarser than the reference
+    const PliHost host = pli_host_default();
+    PliIndex points[3] = { 0, 0, 0 };
+    const char *const files[3] = { "level_0.msh", "between.msh", "level_1.msh" };
+    for (int k = 0; k < 3; ++k) {
+        PliMesh *mesh = pli_mesh_read(&host, (out + "/" + files[k]).c_str(), &err);
+        ASSERT_NE(mesh, nullptr) << err.text;
+        points[k] = mesh->point_count;
+        pli_mesh_destroy(mesh);
+    }
+    EXPECT_LT(1.2 * points[0], points[1]);
+    EXPECT_LT(1.2 * points[1], points[2]);
     for (const char *load : { "poke", "squeeze" }) {
         const std::string scene = out + "/" + load + ".scn", text = slurp(scene);
         // one body of every registered scheme, one block for all of them
@@ -185,7 +197,9 @@ TEST_F(New, WritesScenesThatRun)
                 << model;
         }
         EXPECT_EQ(bodies, includes);
-        EXPECT_GE(bodies, 7u);
+        EXPECT_GE(bodies, 8u);
+        EXPECT_NE(text.find("<Node name=\"Uniform1\">\n        <FemModel name=\"model\" filename=\"between.msh\""),
+                  std::string::npos);
         EXPECT_EQ(text.find("FixedProjectiveConstraint indices"), std::string::npos);
         const Output check = run("check " + scene);
         EXPECT_EQ(check.code, 0) << check.text;

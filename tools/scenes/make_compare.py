@@ -247,7 +247,7 @@ NEOHOOKEAN = 'law="neohookean" '
 LAWS = {"OctreeModel": "", "WaveletModel": "", "SpringsModel": ""}
 # the same in every scene; nobody looks at passive nodes in a comparison
 ACCURACY = 'accuracy="2"'
-TETLOD = f'{ACCURACY} integrator="auto" multirate="1" spread="0"'
+TETLOD = f'{ACCURACY} spread="0"'
 MODELS = {"TetLod": "TetLodModel", "Frames": "FramesModel", "Wavelet": "WaveletModel", "Octree": "OctreeModel", "Springs": "SpringsModel"}
 
 
@@ -269,7 +269,7 @@ def body(name, scene, shape, component, source, extra, places=False):
 
 
 def uniform(name, scene, shape, size, implicit=False):
-    extra = 'integrator="implicit" linearSolver="auto" order="2" tolerance="1e-5"' if implicit else 'multirate="1"'
+    extra = 'integrator="implicit" order="2" tolerance="1e-5"' if implicit else 'multirate="1"'
     if name != "Reference":  # what bodies with an accuracy have, the family has, too
         extra += ' sparseContact="1"'
     return body(name, scene, shape, "FemModel", shape.one(size), extra)

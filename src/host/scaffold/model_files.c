@@ -124,10 +124,11 @@ static PliStatus write_outside(const PliHost *host, const PliMesh *tets, const c
 }
 
 PliStatus pli_model_files_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
-                                PliError *err)
+                                const PliMesh *between, PliError *err)
 {
     char path[1100];
-    PliStatus status = PLI_OK;
+    snprintf(path, sizeof path, "%s/" PLI_BETWEEN_FILE, folder);
+    PliStatus status = between ? pli_mesh_write_msh(between, path, err) : PLI_OK;
     for (int l = 0; l < made->levels && status == PLI_OK; ++l) {
         snprintf(path, sizeof path, "%s/level_%d.msh", folder, l);
         status = pli_mesh_write_msh(made->mesh[l], path, err);
@@ -242,7 +243,7 @@ PliStatus pli_free_scenes_write(const PliHost *host, const char *folder, const P
 {
     if (!pli_model_files_find(host, surface, made, files))
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the files of the body");
-    PliStatus status = pli_model_files_write(host, folder, surface, made, err);
+    PliStatus status = pli_model_files_write(host, folder, surface, made, NULL, err);
     if (status == PLI_OK) pli_model_files_try(host, folder, files, NULL, 0, said);
     for (int k = 0; k < pli_scheme_count() && status == PLI_OK; ++k)
         if (pli_model_takes_files(pli_scheme_at(k))) status = write_scene(folder, pli_scheme_at(k), files, err);

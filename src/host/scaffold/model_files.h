@@ -37,9 +37,10 @@ typedef struct PliWish {
 } PliWish;
 void pli_wish_write(PliText *t, const PliSchemeInfo *scheme, const PliModelFiles *files, const PliWish *wish);
 
-/// Writes the levels and surface.obj into a folder.
+#define PLI_BETWEEN_FILE "between.msh"
+/// Writes the levels and surface.obj into a folder, and the mesh between two levels where there is one.
 PliStatus pli_model_files_write(const PliHost *host, const char *folder, const PliMesh *surface, const PliMade *made,
-                                PliError *err);
+                                const PliMesh *between, PliError *err);
 /// Makes a body of every scheme from the files in a folder, with another base where a scheme cannot make its own, and notes which of
 /// `count` wishes (16 at most) it takes. What a scheme refuses without them is one line of `said`. Ends early after Ctrl-C.
 void pli_model_files_try(const PliHost *host, const char *folder, PliModelFiles *files, const PliWish *wish, int count,

@@ -232,13 +232,19 @@ static void write_anchors(PliText *t, const PliNewScene *s, const char *attribut
     pli_text_put(t, "\"");
 }
 
+/// `level`: the finest it is made from; beyond the levels: the mesh between two. `more`: attributes of its own.
 static void write_body(PliText *t, const PliNewScene *s, const char *node, const PliSchemeInfo *scheme, int level,
-                       PliLoad load)
+                       const char *more, PliLoad load)
 {
     PliModelFiles files = *s->files;
-    files.levels = level + 1;
     pli_text_print(t, "    <Node name=\"%s\">\n        <%s name=\"model\"", node, scheme->component);
-    pli_model_attributes_write(t, scheme, &files);
+    if (level < s->files->levels) {
+        files.levels = level + 1;
+        pli_model_attributes_write(t, scheme, &files);
+    } else {
+        pli_text_print(t, " %s=\"" PLI_BETWEEN_FILE "\" skin=\"surface.obj\"", scheme->mesh.file);
+    }
+    pli_text_put(t, more);
     if (scheme->anchors) write_anchors(t, s, scheme->anchors);
     for (int k = 0; k < pli_scheme_count(); ++k)
         for (int i = 0; pli_scheme_at(k) == scheme && i < PLI_NEW_SCENE_WISHES; ++i)
@@ -307,16 +313,17 @@ PliStatus pli_new_scene_write(const PliHost *host, const PliNewScene *s, PliLoad
     const int finest = s->files->levels - 1;
     char node[64];
     write_head(&t, s, load, out);
-    write_body(&t, s, "Reference", reference, finest, load);
-    for (int l = finest - 1; l >= 0; --l) {
+    write_body(&t, s, "Reference", reference, finest, "", load);
+    for (int l = finest - !s->between; l >= 0; --l) { // with what bodies with an accuracy have
+        static const char equal[] = " integrator=\"auto\" sparseContact=\"1\"";
         snprintf(node, sizeof node, "Uniform%d", l);
-        write_body(&t, s, node, reference, l, load);
+        write_body(&t, s, node, reference, l < finest ? l : finest + 1, equal, load);
     }
     for (int k = 0; k < s->scheme_count; ++k) {
         const char *component = s->scheme[k]->component, *end = strstr(component, "Model");
         if (s->scheme[k] == reference) continue;
         snprintf(node, sizeof node, "%.*s", end && end > component ? (int)(end - component) : 63, component);
-        write_body(&t, s, node, s->scheme[k], finest, load);
+        write_body(&t, s, node, s->scheme[k], finest, "", load);
     }
     pli_text_put(&t, "</Node>\n");
     char path[1100];

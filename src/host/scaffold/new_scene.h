@@ -18,6 +18,7 @@ const char *pli_load_name(PliLoad load); ///< "poke": also the name of the scene
 typedef struct PliNewScene {
     const PliMesh *surface;
     const PliMade *made;
+    const PliMesh *between; ///< between the two finest levels, for one more uniform body; NULL: none
     PliModelFiles *files;
     PliRegionFrame frame;
     PliRegion fix;

@@ -33,7 +33,8 @@ static double step_of(const PliBodyDef *def, double altitude)
 /// Left to choose, the body ticks elements apart where that halves the work.
 static double rated_work(const PliBodyDef *def, double together, double apart)
 {
-    const bool own = def->multirate == PLI_RATES_OWN || (def->multirate == PLI_RATES_AUTO && apart < 0.5 * together);
+    const PliRates rates = pli_body_def_rates(def);
+    const bool own = rates == PLI_RATES_OWN || (rates == PLI_RATES_AUTO && apart < 0.5 * together);
     return own ? apart : together;
 }
 

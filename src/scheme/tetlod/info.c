@@ -3,7 +3,9 @@
 
 PliTetLodDef pli_tetlod_default(void)
 {
-    return (PliTetLodDef){ .base = pli_body_default(), .coupling = PLI_VARIATIONAL };
+    PliTetLodDef def = { .base = pli_body_default(), .coupling = PLI_VARIATIONAL };
+    def.base.integrator = PLI_INTEGRATE_USUAL;
+    return def;
 }
 
 static void defaults(void *def) { *(PliTetLodDef *)def = pli_tetlod_default(); }

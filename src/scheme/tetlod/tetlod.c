@@ -339,8 +339,19 @@ static double paper_damping(const PliTetLod *t, const PliMaterial *m)
     return 0.4 * step;
 }
 
-PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *def, PliError *err)
+/// What is left open, as it suits the body.
+static PliTetLodDef settled(const PliTetLodDef *def)
 {
+    PliTetLodDef d = *def;
+    const bool explicit_only = d.filter || d.speed_change > 0.0;
+    if (explicit_only && d.base.integrator == PLI_INTEGRATE_USUAL) d.base.integrator = PLI_SYMPLECTIC;
+    d.base.integrator = pli_body_def_integrator(&d.base, &tetlod_ops);
+    return d;
+}
+
+PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *given, PliError *err)
+{
+    const PliTetLodDef open = settled(given), *def = &open;
     if (check_def(def, err) != PLI_OK) return NULL;
     PliTetLod *t = PLI_NEW(host, 1, PliTetLod);
     if (!t) {

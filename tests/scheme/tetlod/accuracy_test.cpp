@@ -262,3 +262,32 @@ TEST(TetLodAccuracy, AFreeBodyBeginsFinerWhereLessIsAskedFor)
         EXPECT_EQ(pli_body_stats(b.get()).active, l.list[percent < 2.0 ? 3 : 2]->point_count) << percent;
     }
 }
+
+/// What is left open is chosen with the body, as `pli_body_def` says; what was asked for stays.
+TEST(TetLodAccuracy, UsualStepsSuitTheBody)
+{
+    Levels l({ 2, 4 });
+    PliHost host = pli_host_default();
+    const auto made = [&](const PliTetLodDef &d) {
+        Body b(pli_tetlod_create(&host, &d, nullptr));
+        return b ? pli_body_def(b.get())->integrator : PLI_INTEGRATE_USUAL;
+    };
+    PliTetLodDef d = tetlod_def(l);
+    d.base.integrator = pli_tetlod_default().base.integrator;
+    EXPECT_EQ(made(d), PLI_SYMPLECTIC) << "without an accuracy";
+    d.filter = true;
+    d.base.criterion.accuracy = 2.0;
+    EXPECT_EQ(made(d), PLI_SYMPLECTIC) << "the filter is one of explicit steps";
+    d.filter = false;
+    EXPECT_EQ(made(d), PLI_INTEGRATE_AUTO);
+    EXPECT_EQ(pli_body_def_rates(&d.base), PLI_RATES_OWN);
+    d.base.integrator = PLI_IMPLICIT;
+    EXPECT_EQ(made(d), PLI_IMPLICIT) << "asked for";
+
+    d.base.integrator = PLI_INTEGRATE_USUAL;
+    Body b(pli_tetlod_create(&host, &d, nullptr));
+    ASSERT_TRUE(b);
+    d.base.material.young *= 2.0;
+    EXPECT_EQ(pli_body_retune(b.get(), &d.base, nullptr), PLI_OK) << "the definition it was made from";
+    EXPECT_EQ(pli_body_def(b.get())->integrator, PLI_INTEGRATE_AUTO);
+}
