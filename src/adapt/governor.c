@@ -9,34 +9,43 @@ static const double planned = 1.0, for_events = 0.10;
 void pli_governor_reset(PliGovernor *g) { *g = (PliGovernor){ 0 }; }
 
 /// Follows a value that slow samples exceed: up by 8 % when one is far above (by 14 % or more), by 1 % and half the difference when it
-/// is closer, else down by 0.16 %. In balance 1 of 50 samples is far above; where times scatter little, 1 of 7 is just above. The first
-/// samples are those of cold caches: what they say sinks faster.
-static void learn(double *slow, double value, int samples)
+/// is closer, else down by 0.16 %. In balance 1 of 50 samples is far above; where times scatter little, 1 of 7 is just above. With a `sink`
+/// what the first samples say, those of cold caches, sinks faster.
+static void learn(double *slow, double value, int samples, double sink)
 {
     if (samples == 0)
         *slow = 1.2 * value;
     else if (value > *slow)
         *slow = fmin(1.08 * *slow, 0.5 * (*slow + value) + 0.01 * *slow);
     else
-        *slow *= 1.0 - fmax(0.0016, 0.1 / (1.0 + samples));
+        *slow *= 1.0 - fmax(0.0016, sink / (1.0 + samples));
+}
+
+static void learn_step(PliGovernor *g, double work, double work_ms, double other_ms, double sink)
+{
+    if (!(work > 0.0) || !(work_ms >= 0.0) || !(other_ms >= 0.0)) return;
+    learn(&g->unit_ms, work_ms / work, g->samples, sink);
+    learn(&g->other_ms, other_ms, g->samples, sink);
+    if (g->gates) {
+        // what took too long once, of a cold cache for example, must be tried again
+        g->event_ms = g->events ? 0.997 * g->event_ms : 0.5 * work_ms; // before the first a guess
+        g->decision_ms *= 0.999;
+    }
+    g->samples++;
 }
 
 void pli_governor_learn(PliGovernor *g, double work, double work_ms, double other_ms)
 {
-    if (!(work > 0.0) || !(work_ms >= 0.0) || !(other_ms >= 0.0)) return;
-    learn(&g->unit_ms, work_ms / work, g->samples);
-    learn(&g->other_ms, other_ms, g->samples);
-    // what took too long once, of a cold cache for example, must be tried again
-    g->event_ms = g->events ? 0.997 * g->event_ms : 0.5 * work_ms; // before the first a guess
-    g->decision_ms *= 0.999;
-    g->samples++;
+    learn_step(g, work, work_ms, other_ms, 0.0);
 }
 
 void pli_governor_learn_decision(PliGovernor *g, double ms)
 {
     // the first has cold caches, and finds what is found once
-    if (!(ms > 0.0) || g->decisions++ == 0) return;
-    learn(&g->decision_ms, ms, g->decisions - 2);
+    if (!(ms > 0.0)) return;
+    const int first = g->decisions++ - g->gates;
+    if (first < 0) return;
+    learn(&g->decision_ms, ms, first, 0.0);
 }
 
 void pli_governor_learn_events(PliGovernor *g, double work, double work_ms, double other_ms, PliIndex events,
@@ -47,7 +56,8 @@ void pli_governor_learn_events(PliGovernor *g, double work, double work_ms, doub
         g->event_ms = g->events++ && ms < g->event_ms ? 0.9 * g->event_ms + 0.1 * ms : ms;
         other_ms = fmin(other_ms, g->other_ms);
     }
-    pli_governor_learn(g, work, work_ms, other_ms);
+    g->gates = true;
+    learn_step(g, work, work_ms, other_ms, 0.1);
 }
 
 double pli_governor_left(const PliGovernor *g, double budget_ms, double work)

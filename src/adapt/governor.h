@@ -16,6 +16,7 @@ typedef struct PliGovernor {
     double other_ms;    ///< ms per step that no change of resolution saves
     double decision_ms; ///< ms per decision
     double event_ms;    ///< ms per event that is carried out
+    bool gates;         ///< events begin only where they fit, so estimates need not hold for all of them
     int samples, decisions, events;
 } PliGovernor;
 

@@ -94,7 +94,8 @@ TEST(Governor, EventsBeginWhereTheyFit)
     pli_governor_learn_events(&g, work, 1.0, 0.5, 1, 30.0); // a cold cache
     EXPECT_FALSE(pli_governor_is_room(&g, left, 1));
     int steps = 0;
-    while (!pli_governor_is_room(&g, left, 1) && steps < 5000) pli_governor_learn(&g, work, 1.0, 0.5), steps++;
+    while (!pli_governor_is_room(&g, left, 1) && steps < 5000)
+        pli_governor_learn_events(&g, work, 1.0, 0.5, 0, 0.0), steps++;
     EXPECT_GT(steps, 100);
     EXPECT_LT(steps, 2000);
 }

@@ -186,6 +186,7 @@ const Row rows[] = {
     { "springs", "integrator", "implicit", ACTS, "integrator='symplectic'" },
     // solved to more than some hundredths springs throw themselves apart
     { "springs", "tolerance", "0.001", RUNNING, implicit_cg },
+    { "springs", "linearSolver", "ldl", ACTS, "integrator='implicit' linearSolver='cg' tolerance='0.003'" },
     { "springs", "integrator", "auto", REFUSED, "tetrahedra only" },
     { "springs", "fallbackFilenames", "fine.msh", ACTS, "accuracy='2'" },
     { "springs", "fallbackLevels", "@../coarse", SAME, "accuracy='2'" },
