@@ -1,4 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _XOPEN_SOURCE 700 // realpath
 #include "evidence/assets.h"
 
 #include <stdio.h>
@@ -25,7 +26,12 @@ PliStatus pli_asset_path(const char *name, char *path, size_t size, PliError *er
     for (int k = 0; k < 5; ++k) {
         if (!root[k] || !root[k][0]) continue;
         const int n = snprintf(path, size, "%s%s/%s", root[k], below[k], name);
-        if (n > 0 && (size_t)n < size && access(path, R_OK) == 0) return PLI_OK;
+        if (n <= 0 || (size_t)n >= size || access(path, R_OK) != 0) continue;
+        char *whole = realpath(path, NULL); // programs that are started elsewhere get it, too
+        const bool fits = whole && strlen(whole) < size;
+        if (fits) memcpy(path, whole, strlen(whole) + 1);
+        free(whole);
+        if (fits) return PLI_OK;
     }
     return pli_refuse(err, PLI_BAD_FILE, "%s is not among the shipped scenes: set PLIANT_SCENES to their folder", name);
 }

@@ -238,10 +238,14 @@ static const Field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+static const char explicit_solver[] = "<EulerExplicitSolver/>";
+
 /// Bodies that fall freely, a little strained by nothing but their weight at the held end: a field's cost does not depend on that.
-static PliStatus time_field(const PliSofa *sofa, const char *path, const Field *f, const char *solver, int steps,
-                            double *ms, PliError *err)
+static PliStatus time_field(const PliSofa *sofa, const char *path, const Field *f, const char *solver, double *ms,
+                            PliError *err)
 {
+    enum { BEFORE = 2, FEW = 4, MOST = 1000 };
+    static const double ENOUGH = 1000.0; ///< ms, that the steps of a run take: fields differ by a factor of twenty
     const double young = 1e4, mu = young / 2.6, lambda = young * 0.3 / (1.3 * 0.4);
     PliText t = { 0 };
     char field[400] = "";
@@ -255,27 +259,30 @@ static PliStatus time_field(const PliSofa *sofa, const char *path, const Field *
                    "<MechanicalObject template=\"Vec3d\" src=\"@loader\"/>"
                    "<DiagonalMass massDensity=\"1000\"/>%s<FixedProjectiveConstraint indices=\"0\"/></Node></Node>\n",
                    solver, path, field);
-    const PliStatus status = t.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
-                                      : pli_sofa_time(sofa, &t, 2, steps, ms, err);
+    double few[2] = { 0.0, 0.0 };
+    PliStatus status = t.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene") : PLI_OK;
+    for (int k = 0; k < 2 && status == PLI_OK; ++k)
+        status = pli_sofa_run(sofa, &t, k ? BEFORE + FEW : BEFORE, &few[k], err);
+    const double wish = ENOUGH * FEW / pli_max(few[1] - few[0], 1e-3 * ENOUGH);
+    const int steps = wish < FEW ? FEW : wish > MOST ? MOST : (int)wish;
+    if (status == PLI_OK) status = pli_sofa_time(sofa, &t, BEFORE, steps, ms, err);
     pli_text_free(&t);
     return status;
 }
 
 /// ns per tetrahedron of a force, and of a product with its tangent (30 iterations of CG less 10). The vectors of CG count with the
-/// product: some tenth of it.
-static PliStatus time_stock(const PliSofa *sofa, const char *path, const Field *f, size_t tets, double *force,
-                            double *product, PliError *err)
+/// product: some tenth of it. without: ms of an explicit step that has no field.
+static PliStatus time_stock(const PliSofa *sofa, const char *path, const Field *f, size_t tets, double without,
+                            double *force, double *product, PliError *err)
 {
-    static const char explicit_solver[] = "<EulerExplicitSolver/>";
     static const char few[] = "<EulerImplicitSolver/><CGLinearSolver iterations=\"10\" tolerance=\"1e-99\" "
                               "threshold=\"1e-300\"/>";
     static const char many[] = "<EulerImplicitSolver/><CGLinearSolver iterations=\"30\" tolerance=\"1e-99\" "
                                "threshold=\"1e-300\"/>";
-    double with = NAN, without = NAN, ten = NAN, thirty = NAN;
-    PliStatus status = time_field(sofa, path, f, explicit_solver, 200, &with, err);
-    if (status == PLI_OK) status = time_field(sofa, path, NULL, explicit_solver, 1000, &without, err);
-    if (status == PLI_OK) status = time_field(sofa, path, f, few, 40, &ten, err);
-    if (status == PLI_OK) status = time_field(sofa, path, f, many, 40, &thirty, err);
+    double with = NAN, ten = NAN, thirty = NAN;
+    PliStatus status = time_field(sofa, path, f, explicit_solver, &with, err);
+    if (status == PLI_OK) status = time_field(sofa, path, f, few, &ten, err);
+    if (status == PLI_OK) status = time_field(sofa, path, f, many, &thirty, err);
     *force = 1e6 * (with - without) / (double)tets;
     *product = 1e6 * (thirty - ten) / 20.0 / (double)tets;
     return status;
@@ -299,12 +306,14 @@ static void bench_sofa(PliBench *b)
         pli_sofa_close(&sofa);
         return;
     }
-    for (int k = 0; k < FIELDS; ++k) {
+    double without = NAN;
+    if (time_field(&sofa, path, NULL, explicit_solver, &without, &err) != PLI_OK) pli_bench_broken(b, "%s", err.text);
+    for (int k = 0; k < FIELDS && isfinite(without); ++k) {
         const int which = strcmp(fields[k].law, law_name[0]) != 0;
         double force, product;
         char metric[64];
         pli_progress(k, FIELDS, fields[k].name);
-        if (time_stock(&sofa, path, &fields[k], l.mesh->tet_count, &force, &product, &err) != PLI_OK) {
+        if (time_stock(&sofa, path, &fields[k], l.mesh->tet_count, without, &force, &product, &err) != PLI_OK) {
             pli_bench_broken(b, "%s: %s", fields[k].name, err.text); // this one only
             continue;
         }

@@ -251,10 +251,12 @@ W_INLINE W prestress_energy(const W F[9], const W S[6])
 typedef struct Eigen {
     W d[3], o[3]; ///< o[n] is the entry of the pair without n
     W V[9];
+    double small; ///< of its diagonal, entries that are left alone
 } Eigen;
 
-W_INLINE void eigen_begin(const W A[6], Eigen *e)
+W_INLINE void eigen_begin(const W A[6], double small, Eigen *e)
 {
+    e->small = small;
     for (int i = 0; i < 3; ++i) e->d[i] = A[i], e->o[i] = A[3 + i];
     for (int i = 0; i < 9; ++i) e->V[i] = w_set(i % 4 == 0 ? 1.0 : 0.0);
 }
@@ -262,8 +264,8 @@ W_INLINE void eigen_begin(const W A[6], Eigen *e)
 W_INLINE bool eigen_done(const Eigen *e)
 {
     const W *o = e->o, a0 = w_abs(e->d[0]), a1 = w_abs(e->d[1]), a2 = w_abs(e->d[2]);
-    return !(w_greater(w_abs(o[0]), 4e-16 * (a1 + a2)) | w_greater(w_abs(o[1]), 4e-16 * (a0 + a2)) |
-             w_greater(w_abs(o[2]), 4e-16 * (a0 + a1)));
+    return !(w_greater(w_abs(o[0]), e->small * (a1 + a2)) | w_greater(w_abs(o[1]), e->small * (a0 + a2)) |
+             w_greater(w_abs(o[2]), e->small * (a0 + a1)));
 }
 
 /// One rotation, of the pair without n.
@@ -271,7 +273,7 @@ W_INLINE void eigen_rotate(Eigen *e, int n)
 {
     const int p = n == 0 ? 1 : 0, q = n == 2 ? 1 : 2;
     W *d = e->d, *o = e->o, *V = e->V;
-    W gap = d[q] - d[p], twice = 2.0 * o[n], small = 4e-16 * (w_abs(d[p]) + w_abs(d[q]));
+    W gap = d[q] - d[p], twice = 2.0 * o[n], small = e->small * (w_abs(d[p]) + w_abs(d[q]));
     W hyp = w_sqrt(gap * gap + twice * twice);
     W t = w_sign_of(w_set(1.0), gap) * twice / (w_abs(gap) + hyp);
     t = w_pick_greater(w_abs(o[n]), small, t, w_set(0.0));
@@ -290,8 +292,8 @@ W_INLINE void eigen_rotate(Eigen *e, int n)
     }
 }
 
-/// Several groups of lanes side by side: the long chain of square roots and divisions of one hides those of the others. Entries below
-/// 4e-16 of their diagonal are left alone, lane by lane, so that stopping when every lane is done changes no lane.
+/// Several groups of lanes side by side: the long chain of square roots and divisions of one hides those of the others. Small entries
+/// are left alone, lane by lane, so that stopping when every lane is done changes no lane.
 W_INLINE void eigen_symmetric(Eigen *e, int groups)
 {
     for (int sweep = 0; sweep < 8; ++sweep) {
@@ -312,7 +314,7 @@ W_INLINE void project_definite(W A[6])
     const unsigned definite = w_greater(A[0], zero) & w_greater(minor, zero) & w_greater(det, zero);
     if (definite == W_ALL) return;
     Eigen e;
-    eigen_begin(A, &e);
+    eigen_begin(A, 4e-16, &e);
     eigen_symmetric(&e, 1);
     W value[3];
     const W *axis = e.V;
@@ -339,7 +341,7 @@ enum {
 }; ///< groups of lanes that are made side by side: two of eight lanes were a sixth slower than one
 
 /// Principal directions of F = R S, S = V diag(s) V^T, U = R V: no division, so flat elements are no special case.
-W_INLINE void tangent_directions(const W (*F)[9], int groups, W (*s)[3], W *trace, Tangent *out)
+W_INLINE void tangent_directions(const W (*F)[9], int groups, double small, W (*s)[3], W *trace, Tangent *out)
 {
     const int pair[3][2] = { { 1, 2 }, { 0, 2 }, { 0, 1 } };
     Polar turn[TANGENTS];
@@ -357,7 +359,7 @@ W_INLINE void tangent_directions(const W (*F)[9], int groups, W (*s)[3], W *trac
             S[3 + n] = 0.5 * ((r[i] * f[j] + r[3 + i] * f[3 + j] + r[6 + i] * f[6 + j]) +
                               (r[j] * f[i] + r[3 + j] * f[3 + i] + r[6 + j] * f[6 + i]));
         }
-        eigen_begin(S, &e[g]);
+        eigen_begin(S, small, &e[g]);
     }
     eigen_symmetric(e, groups);
     for (int g = 0; g < groups; ++g) {
@@ -423,8 +425,10 @@ W_INLINE void tangent_values(PliLaw law, const Lame *m, const W s[3], W trace, W
 W_INLINE void law_tangents(PliLaw law, const Lame *m, const W (*F)[9], const W *k, bool project, Tangent *out,
                            int groups)
 {
+    static const double rough =
+        1e-4; // without negative eigenvalues they are not the derivatives to the last digit anyway
     W s[TANGENTS][3], trace[TANGENTS];
-    tangent_directions(F, groups, s, trace, out);
+    tangent_directions(F, groups, project ? rough : 4e-16, s, trace, out);
     for (int g = 0; g < groups; ++g) tangent_values(law, m, s[g], trace[g], k[g], project, &out[g]);
 }
 

@@ -51,7 +51,12 @@ PliStatus pli_scratch_folder(const char *name, char *folder, size_t size, PliErr
 {
     const char *base = getenv("TMPDIR");
     if (snprintf(folder, size, "%s/pliant_%s_XXXXXX", base && *base ? base : "/tmp", name) < (int)size &&
-        mkdtemp(folder))
-        return PLI_OK;
+        mkdtemp(folder)) {
+        char *whole = realpath(folder, NULL); // who works in another folder finds it, too
+        const bool fits = whole && strlen(whole) < size;
+        if (fits) memcpy(folder, whole, strlen(whole) + 1);
+        free(whole);
+        if (fits) return PLI_OK;
+    }
     return pli_refuse(err, PLI_BAD_ARGUMENT, "no temporary folder can be made");
 }

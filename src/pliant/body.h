@@ -37,9 +37,8 @@ typedef enum PliLinearSolver {
     PLI_SOLVE_CG,
     PLI_SOLVE_LDL,
     PLI_SOLVE_MINRES,
-    /// The scheme's own solver if it has one; of points in space a factor for a few, an incomplete factor or multigrid for more, whichever
-    /// the iterations of the last steps say is cheaper; else a factor, or CG where
-    /// coefficients couple with dozens of others and many are active. PliStats.linear_solver says which.
+    /// The scheme's own solver if it has one; of points in space a factor for a few, an incomplete factor for more, with coarse grids where
+    /// the iterations of the last steps say that this is cheaper; else a factor, or CG where coefficients couple with dozens of others and many are active. PliStats.linear_solver says which.
     PLI_SOLVE_AUTO,
     PLI_SOLVE_INCOMPLETE, ///< CG on the assembled matrix, with an incomplete factor
     PLI_SOLVE_MULTIGRID   ///< the same with a multigrid cycle; an incomplete factor where coefficients are no places

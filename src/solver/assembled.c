@@ -133,6 +133,32 @@ static PliIndex spread_from(const PliAssembled *m, PliIndex start, PliIndex at, 
     return end;
 }
 
+// A row of a sweep waits for its neighbours before it. Rows by the length of the longest chain behind them: the same neighbours are before
+// each, so sweeps and incomplete factors are the same, but rows that follow each other need not wait for each other.
+static void sort_by_depth(PliAssembled *m)
+{
+    const PliIndex n = m->n;
+    PliIndex *depth = m->scratch, *first = m->scratch + n, most = 0;
+    for (PliIndex r = 0; r < n; ++r) {
+        const PliIndex i = m->order[r];
+        PliIndex d = 0;
+        for (PliIndex e = m->near_first[i]; e < m->near_first[i + 1]; ++e) {
+            const PliIndex c = m->place[m->near[e]];
+            if (c < r && depth[c] + 1 > d) d = depth[c] + 1;
+        }
+        depth[r] = d;
+        most = d > most ? d : most;
+    }
+    for (PliIndex d = 0; d <= most && n; ++d) first[d] = 0;
+    for (PliIndex r = 0; r < n; ++r) ++first[depth[r]];
+    for (PliIndex d = 0, at = 0; d <= most && n; ++d) {
+        const PliIndex count = first[d];
+        first[d] = at, at += count;
+    }
+    for (PliIndex r = 0; r < n; ++r) m->place[m->order[r]] = first[depth[r]]++;
+    for (PliIndex i = 0; i < n; ++i) m->order[m->place[i]] = i;
+}
+
 static void order_rows(PliAssembled *m)
 {
     const PliIndex n = m->n;
@@ -152,6 +178,7 @@ static void order_rows(PliAssembled *m)
         m->order[k] = m->order[n - 1 - k], m->order[n - 1 - k] = t;
     }
     for (PliIndex k = 0; k < n; ++k) m->place[m->order[k]] = k;
+    sort_by_depth(m);
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------------------
@@ -384,26 +411,35 @@ typedef double V4 __attribute__((vector_size(32)));
 typedef double U4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 // Points in vectors of four with a zero behind; rows of blocks are read with what follows them, which that zero takes out.
-PLI_WIDE static void multiply(PliIndex n, const PliIndex *first, const PliIndex *column, const double *value,
-                              const double *in, double *out)
+PLI_WIDE static void multiply(PliIndex n, const PliIndex *restrict first, const PliIndex *restrict column,
+                              const double *restrict value, const double *restrict in, double *restrict out)
 {
     const double *below = value + 9 * (size_t)n;
     const V4 *x = (const V4 *)in;
     V4 *y = (V4 *)out;
+    const V4 zero = { 0.0 };
     for (PliIndex r = 0; r < n; ++r) {
-        const double *d = value + 9 * (size_t)r;
-        const V4 xr = x[r];
-        const double x0 = xr[0], x1 = xr[1], x2 = xr[2];
+        const PliIndex from = first[r], to = first[r + 1];
+        const double *d = value + 9 * (size_t)r, *b = below + 9 * (size_t)from;
+        const V4 xr = x[r], x0 = { xr[0], xr[0], xr[0], xr[0] }, x1 = { xr[1], xr[1], xr[1], xr[1] },
+                 x2 = { xr[2], xr[2], xr[2], xr[2] };
         V4 s0 = *(const U4 *)d * xr, s1 = *(const U4 *)(d + 3) * xr, s2 = *(const U4 *)(d + 6) * xr;
-        for (PliIndex e = first[r]; e < first[r + 1]; ++e) {
-            const double *b = below + 9 * (size_t)e;
+        for (PliIndex e = from; e < to; ++e, b += 9) {
             const V4 b0 = *(const U4 *)b, b1 = *(const U4 *)(b + 3), b2 = *(const U4 *)(b + 6), xc = x[column[e]];
             s0 += b0 * xc, s1 += b1 * xc, s2 += b2 * xc;
             y[column[e]] += b0 * x0 + b1 * x1 + b2 * x2;
         }
-        const V4 sum = { s0[0] + s0[1] + s0[2], s1[0] + s1[1] + s1[2], s2[0] + s2[1] + s2[2], 0.0 };
-        y[r] = sum; // later rows add theirs
+        const V4 a = __builtin_shufflevector(s0, s1, 0, 4, 2, 6), h = __builtin_shufflevector(s0, s1, 1, 5, 3, 7),
+                 c = __builtin_shufflevector(s2, zero, 0, 4, 2, 6), g = __builtin_shufflevector(s2, zero, 1, 5, 3, 7);
+        y[r] = (__builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(h, g, 0, 1, 4, 5)) +
+               __builtin_shufflevector(a, c, 2, 3, 6, 7); // later rows add theirs
     }
+    for (PliIndex r = 0; r < n; ++r) y[r][3] = 0.0; // rows of blocks are read with what follows them
+}
+
+void pli_assembled_multiply(const PliAssembled *m, const double *in, double *out)
+{
+    multiply(m->n, m->first, m->column, m->value, in, out);
 }
 
 void pli_assembled_apply(const PliAssembled *m, const double *x, double *y)
@@ -413,6 +449,6 @@ void pli_assembled_apply(const PliAssembled *m, const double *x, double *y)
         double *q = m->in + 4 * (size_t)r;
         q[0] = p[0], q[1] = p[1], q[2] = p[2], q[3] = 0.0;
     }
-    multiply(m->n, m->first, m->column, m->value, m->in, m->out);
+    pli_assembled_multiply(m, m->in, m->out);
     for (PliIndex r = 0; r < m->n; ++r) memcpy(y + 3 * (size_t)m->order[r], m->out + 4 * (size_t)r, 3 * sizeof *y);
 }

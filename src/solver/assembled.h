@@ -8,6 +8,7 @@
 
 #include "solver/slave_rows.h"
 #include "solver/system.h"
+#include "solver/triangle.h"
 
 typedef struct PliPair {
     PliIndex row, column;
@@ -44,6 +45,21 @@ PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a); ///< m
 PliIndex pli_assembled_find(const PliAssembled *m, PliIndex row, PliIndex column);
 void pli_assembled_fill(PliAssembled *m, const PliStepMatrix *a);            ///< without tethers
 void pli_assembled_apply(const PliAssembled *m, const double *x, double *y); ///< y = A x in the order of points
+void pli_assembled_multiply(const PliAssembled *m, const double *in,
+                            double *out); ///< the same of rows: [n, 4], aligned to 32 bytes, the last number of each 0
+
+/// A preconditioner in the order of rows: z = about A^-1 r, four numbers a row, the last one 0.
+typedef struct PliSweep {
+    PliF4 *r, *z;
+    void (*solve)(void *self);
+    void *self;
+} PliSweep;
+size_t pli_assembled_cg_workspace(PliIndex n); ///< doubles to lend
+/// CG on A and the tethers, until the residual in double precision says so. Iterations begin at the sum of multiples of the guesses
+/// (NULL: none) that is nearest to the solution, or go on where the first guess is x itself.
+PliSolveResult pli_assembled_cg(const PliAssembled *m, const PliStepMatrix *a, const PliIterative *def,
+                                const PliSweep *sweep, const double *b, const double *const guess[2], double *x,
+                                double *workspace);
 /// Calls fn with every block of the tethers (block number in `value`, nine numbers): lower triangle only; a pair that the pattern has not
 /// goes to the diagonals, where it is never too soft. Fixed points are left out.
 void pli_assembled_tethers(const PliAssembled *m, const PliStepMatrix *a,

@@ -1,6 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Iterations over the assembled matrix: with an incomplete factor of it, or with a multigrid cycle. Both are in single precision, which
-// halves what an iteration reads; products and sums of the iteration are in double.
+// Iterations over the assembled matrix: with an incomplete factor of it, with that and coarser grids, or with a multigrid cycle. All are in
+// single precision, which halves what an iteration reads; products and sums of the iteration are in double.
 #include <string.h>
 
 #include "base/hash.h"
@@ -18,10 +18,11 @@ typedef struct Assembled {
     // an incomplete factor and the coarser matrices serve several steps
     bool is_stale;
     double mass_factor, stiffness_factor; ///< they were made with
-    int fresh, last; ///< iterations right after they were made, and most of the last step's; 0: unknown
-    // incomplete: when a factor has cost as many iterations as a new one is worth, there is a new one
-    int worth, excess;
-    uint64_t tethers; ///< which points they tied when the factor was made
+    // when a factor has cost as many iterations as a new one is worth, there is a new one; the same with coarser matrices
+    int fresh, worth, excess; ///< fresh: iterations right after it was made; 0: unknown
+    int coarse_fresh, coarse_excess;
+    bool has_factor, has_coarse; ///< what preconditions: at least one of them
+    uint64_t tethers;            ///< which points they tied when the factor was made
 } Assembled;
 
 static void *create(const PliHost *host)
@@ -60,22 +61,33 @@ static PliStatus incomplete_pattern(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
     const PliStatus status = begin_pattern(s, a);
+    s->has_factor = true, s->has_coarse = false;
     if (status == PLI_OK) s->worth = factor_worth(&s->matrix);
     return status;
 }
 
-static PliStatus multigrid_pattern(void *self, const PliStepMatrix *a)
+static PliStatus coarse_pattern(Assembled *s, const PliStepMatrix *a, bool far)
 {
-    Assembled *s = self;
-    const PliStatus status = begin_pattern(s, a);
+    const PliStatus status = incomplete_pattern(s, a);
     if (status != PLI_OK) return status;
+    s->has_coarse = true;
     PliGrid *g = &s->grids.grid[0];
     for (PliIndex r = 0; r < s->matrix.n; ++r) {
         const PliIndex i = s->matrix.order[r];
         memcpy(g->place + 3 * (size_t)r, a->x + 3 * (size_t)i, 3 * sizeof *g->place);
         g->out[r] = a->fixed[i];
     }
-    return pli_hierarchy_pattern(&s->grids);
+    return pli_hierarchy_pattern(&s->grids, far);
+}
+
+static PliStatus helped_pattern(void *self, const PliStepMatrix *a) { return coarse_pattern(self, a, true); }
+
+static PliStatus multigrid_pattern(void *self, const PliStepMatrix *a)
+{
+    Assembled *s = self;
+    const PliStatus status = coarse_pattern(s, a, false);
+    s->has_factor = false;
+    return status;
 }
 
 // ---- a step ----------------------------------------------------------------------------------------------------------------------
@@ -109,48 +121,39 @@ static uint64_t tied_points(const PliStepMatrix *a)
     return pli_hash(PLI_HASH_SEED, a->tether_column, count * sizeof *a->tether_column);
 }
 
-// A factor of an earlier step costs some iterations; when they add up to what a new one costs, there is a new one. One that does not know
-// of the points that tools hold costs more at once.
-static PliPrepared incomplete_prepare(void *self, const PliStepMatrix *a)
+/// Iterations that take as long as the coarser matrices, the larger ones of a multigrid cycle.
+enum { COARSE_WORTH = 4, CYCLE_WORTH = 10 };
+
+// A factor of an earlier step costs some iterations; when they add up to what a new one costs, there is a new one, and with it coarser
+// matrices, if it is so with these. A factor that does not know of the points that tools hold costs more at once.
+static PliPrepared prepare(void *self, const PliStepMatrix *a)
 {
     Assembled *s = self;
     const uint64_t tethers = tied_points(a);
     if (!a->again && !a->system->kept) pli_assembled_fill(&s->matrix, a);
-    if (is_scaled(s, a) || s->is_stale || a->again || s->excess >= s->worth || tethers != s->tethers) {
+    const bool first = is_scaled(s, a) || s->is_stale;
+    if (!s->has_factor || first || a->again || s->excess >= s->worth || tethers != s->tethers) {
         copy_finest(s, a);
-        pli_triangle_factor(&s->grids.grid[0].t, s->grids.scratch);
+        if (s->has_coarse && (first || s->coarse_excess >= (s->has_factor ? COARSE_WORTH : CYCLE_WORTH))) {
+            pli_hierarchy_coarsen(&s->grids);
+            s->coarse_fresh = s->coarse_excess = 0;
+        }
+        if (s->has_factor)
+            pli_triangle_factor(&s->grids.grid[0].t, s->grids.scratch);
+        else
+            pli_triangle_invert(&s->grids.grid[0].t);
         s->tethers = tethers, s->fresh = s->excess = 0, s->is_stale = false;
     }
     return PLI_PREPARED_NEAR;
 }
 
-static void incomplete_spent(void *self, int iterations)
+static void spent(void *self, int iterations)
 {
     Assembled *s = self;
     if (s->fresh == 0) s->fresh = iterations;
     if (iterations > s->fresh) s->excess += iterations - s->fresh;
-}
-
-// Coarser matrices of an earlier step cost some iterations; when these add up to what new ones cost, there are new ones.
-static PliPrepared multigrid_prepare(void *self, const PliStepMatrix *a)
-{
-    Assembled *s = self;
-    if (!a->again && !a->system->kept) pli_assembled_fill(&s->matrix, a);
-    copy_finest(s, a);
-    pli_triangle_invert(&s->grids.grid[0].t);
-    if (is_scaled(s, a) || s->is_stale || s->last > s->fresh + 2 + s->fresh / 4) {
-        pli_hierarchy_coarsen(&s->grids);
-        s->fresh = 0, s->is_stale = false;
-    }
-    s->last = 0;
-    return PLI_PREPARED_NEAR;
-}
-
-static void multigrid_spent(void *self, int iterations)
-{
-    Assembled *s = self;
-    if (s->fresh == 0) s->fresh = iterations;
-    s->last = iterations > s->last ? iterations : s->last; // later ones of a step begin near its solution
+    if (s->coarse_fresh == 0) s->coarse_fresh = iterations;
+    if (iterations > s->coarse_fresh) s->coarse_excess += iterations - s->coarse_fresh;
 }
 
 static void take_in(const Assembled *s, const double *b)
@@ -171,23 +174,32 @@ static void give_back(const Assembled *s, double *x)
     }
 }
 
-static void incomplete_solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+static void sweep(void *self)
 {
-    (void)a;
     Assembled *s = self;
     const PliGrid *g = &s->grids.grid[0];
-    take_in(s, b);
+    if (!s->has_factor) {
+        pli_hierarchy_cycle(&s->grids);
+        return;
+    }
     pli_triangle_solve(&g->t, g->r, g->x, g->w);
-    give_back(s, x);
+    if (s->has_coarse) pli_hierarchy_add_coarse(&s->grids);
 }
 
-static void multigrid_solve(void *self, const PliStepMatrix *a, const double *b, double *x)
+static void solve(void *self, const PliStepMatrix *a, const double *b, double *x)
 {
     (void)a;
+    take_in(self, b);
+    sweep(self);
+    give_back(self, x);
+}
+
+static PliSolveResult iterate(void *self, const PliStepMatrix *a, const PliIterative *def, const double *b,
+                              const double *const guess[2], double *x, double *workspace)
+{
     Assembled *s = self;
-    take_in(s, b);
-    pli_hierarchy_cycle(&s->grids);
-    give_back(s, x);
+    const PliGrid *g = &s->grids.grid[0];
+    return pli_assembled_cg(&s->matrix, a, def, &(PliSweep){ g->r, g->x, sweep, s }, b, guess, x, workspace);
 }
 
 static void apply(void *self, const PliStepMatrix *a, const double *p, double *y)
@@ -203,32 +215,53 @@ static bool incomplete_takes(void *self, const PliStepMatrix *a, PliLinearSolver
     return (wish == PLI_SOLVE_INCOMPLETE || wish == PLI_SOLVE_MULTIGRID) && a->block <= 1 && !a->dense;
 }
 
+static bool helped_takes(void *self, const PliStepMatrix *a, PliLinearSolver wish)
+{
+    (void)self;
+    return wish == PLI_SOLVE_AUTO && pli_is_mesh(a);
+}
+
 static bool multigrid_takes(void *self, const PliStepMatrix *a, PliLinearSolver wish)
 {
     (void)self;
-    return (wish == PLI_SOLVE_MULTIGRID || wish == PLI_SOLVE_AUTO) && pli_is_mesh(a);
+    return wish == PLI_SOLVE_MULTIGRID && pli_is_mesh(a);
 }
 
 const PliMethodKind pli_method_incomplete = {
     .ops = { .name = "incomplete",
              .takes = incomplete_takes,
              .pattern = incomplete_pattern,
-             .prepare = incomplete_prepare,
-             .solve = incomplete_solve,
-             .spent = incomplete_spent,
+             .prepare = prepare,
+             .solve = solve,
+             .spent = spent,
              .apply = apply },
     .create = create,
     .destroy = destroy,
+    .iterate = iterate,
+};
+
+const PliMethodKind pli_method_helped = {
+    .ops = { .name = "incomplete with coarse grids",
+             .takes = helped_takes,
+             .pattern = helped_pattern,
+             .prepare = prepare,
+             .solve = solve,
+             .spent = spent,
+             .apply = apply },
+    .create = create,
+    .destroy = destroy,
+    .iterate = iterate,
 };
 
 const PliMethodKind pli_method_multigrid = {
     .ops = { .name = "multigrid",
              .takes = multigrid_takes,
              .pattern = multigrid_pattern,
-             .prepare = multigrid_prepare,
-             .solve = multigrid_solve,
-             .spent = multigrid_spent,
+             .prepare = prepare,
+             .solve = solve,
+             .spent = spent,
              .apply = apply },
     .create = create,
     .destroy = destroy,
+    .iterate = iterate,
 };

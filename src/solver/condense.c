@@ -7,7 +7,7 @@
 #include "base/wide.h"
 
 enum { LANES = 8 }; ///< columns of a block
-typedef double V8 __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double V4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define RESERVE(name, count) pli_reserve(&s->host, (void **)&s->name, &s->name##_capacity, (count), sizeof *s->name)
 
@@ -99,25 +99,28 @@ static void put_columns(PliCondense *s, const PliFactor *f, const uint8_t *fixed
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------------------
 
+// Eight columns are pairs of four: compilers split wider vectors than the unit has through memory.
+
 /// A panel's part of Y = L^-1 B for eight columns: its own rows, then what they take from the rows below (`at`).
 PLI_WIDE static void forward(const PliPanel *p, const double *a, const PliIndex *at, PliIndex start, double *columns)
 {
-    V8 *y = (V8 *)columns, *own = y + start;
+    V4 *y = (V4 *)columns, *own = y + 2 * (size_t)start;
     const size_t width = 3 * (size_t)p->width, stride = p->stride;
     const PliIndex below = p->rows - p->width;
     for (size_t i = 0; i < width; ++i, a += stride) {
-        V8 sum = own[i];
-        for (size_t k = 0; k < i; ++k) sum -= a[k] * own[k];
-        own[i] = sum / a[i];
+        V4 s = own[2 * i], t = own[2 * i + 1];
+        for (size_t k = 0; k < i; ++k) s -= a[k] * own[2 * k], t -= a[k] * own[2 * k + 1];
+        own[2 * i] = s / a[i], own[2 * i + 1] = t / a[i];
     }
     for (PliIndex r = 0; r < below; ++r, a += 3 * stride) { // three rows: as many sums as an adder needs to stay busy
         const double *a1 = a + stride, *a2 = a1 + stride;
-        V8 s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, *to = y + at[r];
+        V4 s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, t0 = { 0 }, t1 = { 0 }, t2 = { 0 }, *to = y + 2 * (size_t)at[r];
         for (size_t k = 0; k < width; ++k) {
-            const V8 v = own[k];
+            const V4 v = own[2 * k], w = own[2 * k + 1];
             s0 += a[k] * v, s1 += a1[k] * v, s2 += a2[k] * v;
+            t0 += a[k] * w, t1 += a1[k] * w, t2 += a2[k] * w;
         }
-        to[0] -= s0, to[1] -= s1, to[2] -= s2;
+        to[0] -= s0, to[1] -= t0, to[2] -= s1, to[3] -= t1, to[4] -= s2, to[5] -= t2;
     }
 }
 
@@ -125,15 +128,17 @@ PLI_WIDE static void forward(const PliPanel *p, const double *a, const PliIndex 
 PLI_WIDE static void add_products(size_t width, const double *sign, const double *left, const double *right,
                                   double *tile)
 {
-    const V8 *r = (const V8 *)right;
+    const V4 *r = (const V4 *)right;
     for (size_t i = 0; i < LANES; i += 4) {
-        V8 *to = (V8 *)(tile + LANES * i), s0 = to[0], s1 = to[1], s2 = to[2], s3 = to[3];
+        V4 *to = (V4 *)(tile + LANES * i), s0 = to[0], t0 = to[1], s1 = to[2], t1 = to[3], s2 = to[4], t2 = to[5],
+           s3 = to[6], t3 = to[7];
         for (size_t k = 0; k < width; ++k) {
             const double *l = left + LANES * k + i;
-            const V8 v = r[k] * sign[k];
+            const V4 v = r[2 * k] * sign[k], w = r[2 * k + 1] * sign[k];
             s0 += l[0] * v, s1 += l[1] * v, s2 += l[2] * v, s3 += l[3] * v;
+            t0 += l[0] * w, t1 += l[1] * w, t2 += l[2] * w, t3 += l[3] * w;
         }
-        to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;
+        to[0] = s0, to[1] = t0, to[2] = s1, to[3] = t1, to[4] = s2, to[5] = t2, to[6] = s3, to[7] = t3;
     }
 }
 

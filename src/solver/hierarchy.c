@@ -18,17 +18,20 @@ enum {
 #define RESERVE(o, name, count)                                                                                        \
     pli_reserve(&h->host, (void **)&(o)->name, &(o)->name##_capacity, (count), sizeof *(o)->name)
 
+#define RELEASE(o, name) PLI_FREE(&h->host, (o)->name, (o)->name##_capacity)
+
+static void release_grid(PliHierarchy *h, PliGrid *g)
+{
+    RELEASE(g, place), RELEASE(g, out), RELEASE(g, to_first), RELEASE(g, to_column), RELEASE(g, to_weight);
+    RELEASE(g, r), RELEASE(g, x), RELEASE(g, w), RELEASE(g, near_first), RELEASE(g, near);
+    RELEASE(g, first), RELEASE(g, column), RELEASE(g, value);
+    PLI_FREE(&h->host, g->t.inverse, g->inverse_capacity);
+}
+
 void pli_hierarchy_release(PliHierarchy *h)
 {
-#define RELEASE(o, name) PLI_FREE(&h->host, (o)->name, (o)->name##_capacity)
-    for (int k = 0; k < PLI_HIERARCHY_MOST; ++k) {
-        PliGrid *g = &h->grid[k];
-        RELEASE(g, place), RELEASE(g, out), RELEASE(g, to_first), RELEASE(g, to_column), RELEASE(g, to_weight);
-        RELEASE(g, r), RELEASE(g, x), RELEASE(g, w), RELEASE(g, near_first), RELEASE(g, near);
-        RELEASE(g, first), RELEASE(g, column), RELEASE(g, value);
-        PLI_FREE(&h->host, g->t.inverse, g->inverse_capacity);
-    }
-    RELEASE(h, dense), RELEASE(h, dense_x), RELEASE(h, scratch), RELEASE(h, sums);
+    for (int k = 0; k < PLI_HIERARCHY_MOST; ++k) release_grid(h, &h->grid[k]);
+    RELEASE(h, dense), RELEASE(h, dense_x), RELEASE(h, scratch), RELEASE(h, sums), RELEASE(h, table);
 #undef RELEASE
 }
 
@@ -261,37 +264,126 @@ static bool build_coarse(PliHierarchy *h, const PliGrid *g, PliGrid *c, PliIndex
     return make_grid(h, c, count, c->first, c->column);
 }
 
-PliStatus pli_hierarchy_pattern(PliHierarchy *h)
+/// From `fine` to the next coarser grid: number[row] is its coarse row, or PLI_NONE. @return how many; 0: there is no coarser one, PLI_NONE: no memory
+static PliIndex make_coarser(PliHierarchy *h, PliGrid *g, PliGrid *c)
+{
+    const PliIndex n = g->t.n;
+    if (!list_neighbours(h, g) || !RESERVE(h, scratch, (size_t)(FOLLOWED + 4) * n + 4)) return PLI_NONE;
+    PliIndex *number = h->scratch, *queue = number + n, *seen = queue + n;
+    const PliIndex count = choose_coarse(g, number);
+    if (count == 0 || count > n - n / 4) return 0;
+    if (!build_prolongation(h, g, number, queue, seen) || !build_coarse(h, g, c, count, h->scratch + n))
+        return PLI_NONE;
+    for (PliIndex r = 0; r < n; ++r)
+        if (number[r] != PLI_NONE)
+            memcpy(c->place + 3 * (size_t)number[r], g->place + 3 * (size_t)r, 3 * sizeof *c->place);
+    memset(c->out, 0, count);
+    return count;
+}
+
+/// Rows of g follow the nearest of those that the rows they followed follow. fine[q]: row of g of the coarse row q.
+static void skip_between(PliGrid *g, const PliGrid *between, const PliIndex *fine, PliIndex *first, PliIndex *column,
+                         float *weight)
+{
+    PliIndex used = 0;
+    for (PliIndex r = 0; r < g->t.n; ++r) {
+        Followed f = { .count = 0 };
+        PliIndex number[FOLLOWED];
+        first[r] = used;
+        for (PliIndex k = g->to_first[r]; k < g->to_first[r + 1]; ++k)
+            for (PliIndex j = between->to_first[g->to_column[k]]; j < between->to_first[g->to_column[k] + 1]; ++j) {
+                const PliIndex q = between->to_column[j];
+                bool known = false;
+                for (int i = 0; i < f.count; ++i) known |= f.row[i] == q;
+                if (!known) keep_nearest(&f, q, v3_distance(g->place + 3 * (size_t)r, g->place + 3 * (size_t)fine[q]));
+            }
+        if (f.count && f.distance[0] == 0.0) f.count = 1;
+        for (int k = 0; k < f.count; ++k) number[k] = f.row[k], f.row[k] = fine[f.row[k]];
+        if (f.count) weigh(g, r, &f, weight + used);
+        for (int k = 0; k < f.count; ++k) column[used++] = number[k];
+    }
+    first[g->t.n] = used;
+    memcpy(g->to_first, first, ((size_t)g->t.n + 1) * sizeof *first);
+    memcpy(g->to_column, column, used * sizeof *column);
+    memcpy(g->to_weight, weight, used * sizeof *weight);
+}
+
+/// The grid after the finest: that of two choices, where the first leaves enough for another. @return as make_coarser
+static PliIndex make_first(PliHierarchy *h, PliGrid *g, PliGrid *c)
+{
+    const PliIndex n = g->t.n;
+    const size_t room = 2 * (size_t)n + 1 + FOLLOWED * (size_t)n;
+    PliGrid between = { 0 };
+    PliIndex *work = PLI_NEW(&h->host, room, PliIndex), *fine = work;
+    float *weight = PLI_NEW(&h->host, FOLLOWED * (size_t)n, float);
+    PliIndex count = work && weight ? make_coarser(h, g, &between) : PLI_NONE;
+    if (count != 0 && count != PLI_NONE) {
+        const PliIndex one = count;
+        if (one > COARSEST) {
+            PliIndex *up = work + n; // of the rows between
+            for (PliIndex r = 0; r < n; ++r)
+                if (h->scratch[r] != PLI_NONE) up[h->scratch[r]] = r;
+            count = make_coarser(h, &between, c);
+            if (count != 0 && count != PLI_NONE)
+                for (PliIndex r = 0; r < one; ++r)
+                    if (h->scratch[r] != PLI_NONE) fine[h->scratch[r]] = up[r];
+            if (count != 0 && count != PLI_NONE) {
+                skip_between(g, &between, fine, work + n, work + 2 * (size_t)n + 1, weight);
+                for (PliIndex q = 0; q < count; ++q)
+                    memcpy(between.place + 3 * (size_t)q, g->place + 3 * (size_t)fine[q], 3 * sizeof *between.place);
+            }
+        }
+        if (count != PLI_NONE && count != 0) {
+            // the pattern over rows of g; c has room and places are those of `between`
+            if (!RESERVE(h, scratch, (size_t)(FOLLOWED + 4) * n + 4) || !build_coarse(h, g, c, count, h->scratch + n))
+                count = PLI_NONE;
+            else
+                memcpy(c->place, between.place, 3 * (size_t)count * sizeof *c->place), memset(c->out, 0, count);
+        }
+    }
+    release_grid(h, &between);
+    PLI_FREE(&h->host, work, room);
+    PLI_FREE(&h->host, weight, FOLLOWED * (size_t)n);
+    return count;
+}
+
+/// Where the blocks of grid 1 are, while that takes little memory.
+static bool make_table(PliHierarchy *h)
+{
+    const PliTriangle *t = &h->grid[1].t;
+    const size_t most = 8 * (size_t)h->grid[0].t.n;
+    h->has_table = h->count > 1 && (size_t)t->n * t->n <= most;
+    if (!h->has_table) return true;
+    if (!RESERVE(h, table, (size_t)t->n * t->n)) return false;
+    for (PliIndex r = 0; r < t->n; ++r)
+        for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e) h->table[(size_t)r * t->n + t->column[e]] = t->n + e;
+    return true;
+}
+
+PliStatus pli_hierarchy_pattern(PliHierarchy *h, bool far)
 {
     PliIndex widest = 0;
     for (h->count = 1; h->count < PLI_HIERARCHY_MOST; ++h->count) {
-        PliGrid *g = &h->grid[h->count - 1], *c = g + 1;
-        const PliIndex n = g->t.n;
-        widest = n > widest ? n : widest;
-        if (n <= COARSEST) break;
-        if (!list_neighbours(h, g) || !RESERVE(h, scratch, (size_t)(FOLLOWED + 4) * n + 4)) return PLI_OUT_OF_MEMORY;
-        PliIndex *number = h->scratch, *queue = number + n, *seen = queue + n;
-        const PliIndex count = choose_coarse(g, number);
-        if (count == 0 || count > n - n / 4) break;
-        if (!build_prolongation(h, g, number, queue, seen) || !build_coarse(h, g, c, count, h->scratch + n))
-            return PLI_OUT_OF_MEMORY;
-        for (PliIndex r = 0; r < n; ++r)
-            if (number[r] != PLI_NONE)
-                memcpy(c->place + 3 * (size_t)number[r], g->place + 3 * (size_t)r, 3 * sizeof *c->place);
-        memset(c->out, 0, count);
+        PliGrid *g = &h->grid[h->count - 1];
+        widest = g->t.n > widest ? g->t.n : widest;
+        if (g->t.n <= COARSEST) break;
+        const PliIndex count = far && h->count == 1 ? make_first(h, g, g + 1) : make_coarser(h, g, g + 1);
+        if (count == PLI_NONE) return PLI_OUT_OF_MEMORY;
+        if (count == 0) break;
     }
     const size_t last = 3 * (size_t)h->grid[h->count - 1].t.n;
     const bool dense = last <= 3 * DENSE_MOST;
     return RESERVE(h, dense, dense ? last * last : 1) && RESERVE(h, dense_x, dense ? last : 1) &&
-                   RESERVE(h, sums, 9 * (size_t)widest)
+                   RESERVE(h, sums, 9 * (size_t)widest) && make_table(h)
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
 }
 
 // ---- the coarser matrices --------------------------------------------------------------------------------------------------------------
 
-static inline PliIndex find(const PliTriangle *t, PliIndex row, PliIndex column)
+static inline PliIndex find(const PliTriangle *t, const PliIndex *table, PliIndex row, PliIndex column)
 {
+    if (table) return table[(size_t)row * t->n + column];
     return t->n + pli_sorted_place(t->column, t->first[row], t->first[row + 1], column); // the pattern has it
 }
 
@@ -319,13 +411,14 @@ static inline PliIndex row_product(const PliGrid *g, PliIndex r, PliIndex *touch
 }
 
 /// C += w b at (p, q), and its mirror at (q, p).
-static inline void add_pair(const PliTriangle *c, PliIndex p, PliIndex q, float w, const float *b)
+static inline void add_pair(const PliTriangle *c, const PliIndex *table, PliIndex p, PliIndex q, float w,
+                            const float *b)
 {
     if (p > q) {
-        float *v = c->value + 9 * (size_t)find(c, p, q);
+        float *v = c->value + 9 * (size_t)find(c, table, p, q);
         for (int k = 0; k < 9; ++k) v[k] += w * b[k];
     } else if (p < q) {
-        float *v = c->value + 9 * (size_t)find(c, q, p);
+        float *v = c->value + 9 * (size_t)find(c, table, q, p);
         for (int k = 0; k < 9; ++k) v[k] += w * b[k % 3 * 3 + k / 3];
     } else {
         float *v = c->value + 9 * (size_t)p;
@@ -334,7 +427,7 @@ static inline void add_pair(const PliTriangle *c, PliIndex p, PliIndex q, float 
 }
 
 // With A = D + L + L^T, P^T A P = P^T D P + P^T (L P) + its mirror; L P is made row by row.
-PLI_WIDE static void coarsen_grid(PliHierarchy *h, const PliGrid *g, PliGrid *c)
+PLI_WIDE static void coarsen_grid(PliHierarchy *h, const PliGrid *g, PliGrid *c, const PliIndex *table)
 {
     const PliTriangle *t = &g->t;
     PliIndex *touched = h->scratch;
@@ -348,9 +441,11 @@ PLI_WIDE static void coarsen_grid(PliHierarchy *h, const PliGrid *g, PliGrid *c)
         for (PliIndex i = g->to_first[r]; i < g->to_first[r + 1]; ++i) {
             const PliIndex p = g->to_column[i];
             const float w = g->to_weight[i];
-            for (PliIndex k = 0; k < count; ++k) add_pair(&c->t, p, touched[k], w, h->sums + 9 * (size_t)touched[k]);
-            for (PliIndex j = g->to_first[r]; j < i; ++j) add_pair(&c->t, p, g->to_column[j], w * g->to_weight[j], d);
-            add_pair(&c->t, p, p, 0.5f * w * w, d);
+            for (PliIndex k = 0; k < count; ++k)
+                add_pair(&c->t, table, p, touched[k], w, h->sums + 9 * (size_t)touched[k]);
+            for (PliIndex j = g->to_first[r]; j < i; ++j)
+                add_pair(&c->t, table, p, g->to_column[j], w * g->to_weight[j], d);
+            add_pair(&c->t, table, p, p, 0.5f * w * w, d);
         }
         for (PliIndex k = 0; k < count; ++k) is_touched[touched[k]] = 0;
     }
@@ -386,7 +481,7 @@ static void factor_dense(PliHierarchy *h, const PliTriangle *t)
 void pli_hierarchy_coarsen(PliHierarchy *h)
 {
     for (int k = 1; k < h->count; ++k) {
-        coarsen_grid(h, &h->grid[k - 1], &h->grid[k]);
+        coarsen_grid(h, &h->grid[k - 1], &h->grid[k], k == 1 && h->has_table ? h->table : NULL);
         pli_triangle_invert(&h->grid[k].t);
     }
     factor_dense(h, &h->grid[h->count - 1].t);
@@ -412,25 +507,36 @@ static void solve_dense(const PliHierarchy *h, const PliGrid *g)
         g->x[r] = (PliF4){ (float)x[3 * r], (float)x[3 * r + 1], (float)x[3 * r + 2], 0.0f };
 }
 
-PLI_WIDE static void restrict_to(const PliGrid *g, const PliGrid *c)
+PLI_WIDE static void restrict_to(const PliGrid *g, const PliF4 *restrict from, const PliGrid *c)
 {
-    memset(c->r, 0, c->t.n * sizeof *c->r);
-    for (PliIndex r = 0; r < g->t.n; ++r)
-        for (PliIndex k = g->to_first[r]; k < g->to_first[r + 1]; ++k)
-            c->r[g->to_column[k]] += g->to_weight[k] * g->w[r];
+    PliF4 *restrict to = c->r;
+    const PliIndex n = g->t.n, *first = g->to_first, *column = g->to_column;
+    const float *weight = g->to_weight;
+    memset(to, 0, c->t.n * sizeof *to);
+    for (PliIndex r = 0; r < n; ++r) {
+        const PliF4 v = from[r];
+        for (PliIndex k = first[r]; k < first[r + 1]; ++k) to[column[k]] += weight[k] * v;
+    }
 }
 
 PLI_WIDE static void prolong_from(const PliGrid *c, const PliGrid *g)
 {
-    for (PliIndex r = 0; r < g->t.n; ++r)
-        for (PliIndex k = g->to_first[r]; k < g->to_first[r + 1]; ++k)
-            g->x[r] += g->to_weight[k] * c->x[g->to_column[k]];
+    const PliF4 *restrict from = c->x;
+    PliF4 *restrict to = g->x;
+    const PliIndex n = g->t.n, *first = g->to_first, *column = g->to_column;
+    const float *weight = g->to_weight;
+    for (PliIndex r = 0; r < n; ++r) {
+        PliF4 v = to[r];
+        for (PliIndex k = first[r]; k < first[r + 1]; ++k) v += weight[k] * from[column[k]];
+        to[r] = v;
+    }
 }
 
-void pli_hierarchy_cycle(PliHierarchy *h)
+/// grid[k].x = about A^-1 grid[k].r by sweeps on that grid and all coarser ones
+static void cycle_from(PliHierarchy *h, int from)
 {
     const int last = h->count - 1;
-    for (int k = 0; k <= last; ++k) {
+    for (int k = from; k <= last; ++k) {
         PliGrid *g = &h->grid[k];
         if (k == last && h->has_factor) {
             solve_dense(h, g);
@@ -438,12 +544,22 @@ void pli_hierarchy_cycle(PliHierarchy *h)
         }
         memset(g->w, 0, g->t.n * sizeof *g->w);
         pli_triangle_forward(&g->t, g->r, g->x, g->w);
-        if (k < last) restrict_to(g, g + 1);
+        if (k < last) restrict_to(g, g->w, g + 1);
     }
-    for (int k = h->has_factor ? last - 1 : last; k >= 0; --k) {
+    for (int k = h->has_factor ? last - 1 : last; k >= from; --k) {
         PliGrid *g = &h->grid[k];
         if (k < last) prolong_from(g + 1, g);
         memset(g->w, 0, g->t.n * sizeof *g->w);
         pli_triangle_backward(&g->t, g->r, g->x, g->w);
     }
+}
+
+void pli_hierarchy_cycle(PliHierarchy *h) { cycle_from(h, 0); }
+
+void pli_hierarchy_add_coarse(PliHierarchy *h)
+{
+    if (h->count == 1) return;
+    restrict_to(&h->grid[0], h->grid[0].r, &h->grid[1]);
+    cycle_from(h, 1);
+    prolong_from(&h->grid[1], &h->grid[0]);
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
+#include "solver/assembled.h"
 #include "solver/methods.h"
 #include "solver/newton.h"
 
@@ -22,7 +23,7 @@ typedef struct Scratch {
 size_t pli_implicit_workspace(PliIndex point_capacity)
 {
     const size_t n = 3 * (size_t)point_capacity;
-    const size_t cg = pli_cg_workspace((PliIndex)n), minres = pli_minres_workspace((PliIndex)n);
+    const size_t cg = pli_assembled_cg_workspace(point_capacity), minres = pli_minres_workspace((PliIndex)n);
     return 6 * n + (cg > minres ? cg : minres);
 }
 
@@ -129,8 +130,9 @@ PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSch
     im->method = PLI_NEW(host, (size_t)im->method_count, PliLinearMethod);
     im->last_capacity = 3 * (size_t)statics->active_capacity;
     im->last = PLI_NEW(host, im->last_capacity, double);
+    im->older = PLI_NEW(host, im->last_capacity, double);
     im->tangent.x = PLI_NEW(host, 3 * im->last_capacity, double);
-    if (!im->method || !im->last || !im->tangent.x) return PLI_OUT_OF_MEMORY;
+    if (!im->method || !im->last || !im->older || !im->tangent.x) return PLI_OUT_OF_MEMORY;
     im->tangent.v = im->tangent.x + im->last_capacity, im->tangent.f = im->tangent.v + im->last_capacity;
     for (int i = 0; i < im->method_count; ++i) {
         PliLinearMethod *m = &im->method[i];
@@ -151,8 +153,9 @@ PliStatus pli_implicit_create(PliImplicit *im, const PliHost *host, const PliSch
 void pli_implicit_destroy(PliImplicit *im)
 {
     PLI_FREE(&im->host, im->last, im->last_capacity);
+    PLI_FREE(&im->host, im->older, im->last_capacity);
     PLI_FREE(&im->host, im->tangent.x, 3 * im->last_capacity);
-    im->last = im->tangent.x = NULL;
+    im->last = im->older = im->tangent.x = NULL;
     if (!im->method) return;
     for (int i = im->own_count; i < im->method_count; ++i) {
         const PliMethodKind *kind = pli_method_kinds[i - im->own_count];
@@ -174,11 +177,11 @@ PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im)
     PliStepMatrix a = matrix_of(s);
     a.mass_factor = a.stiffness_factor = 0.0;
     im->chosen = im->direct = NULL;
-    im->direct_ready = im->has_last = im->tangent.is_known = false;
+    im->direct_ready = im->has_last = im->has_older = im->tangent.is_known = false;
     im->lately = 0.0;
     for (int i = 0; i < im->method_count && !im->chosen; ++i) {
         const PliLinearMethod *m = &im->method[i];
-        if (wish == PLI_SOLVE_AUTO && m->ops == &pli_method_multigrid.ops && !im->pick.cycles) continue;
+        if (wish == PLI_SOLVE_AUTO && m->ops == &pli_method_helped.ops && !im->pick.cycles) continue;
         if (m->ops->takes(m->self, &a, wish)) im->chosen = m;
     }
     const PliLinearOps *ops = im->chosen->ops; // the last one takes everything
@@ -189,7 +192,7 @@ PliStatus pli_implicit_pattern(PliSystem *s, PliImplicit *im)
 static bool is_picked(const PliImplicit *im)
 {
     const PliLinearOps *ops = im->chosen->ops;
-    return im->wish == PLI_SOLVE_AUTO && (ops == &pli_method_multigrid.ops || ops == &pli_method_incomplete.ops);
+    return im->wish == PLI_SOLVE_AUTO && (ops == &pli_method_helped.ops || ops == &pli_method_incomplete.ops);
 }
 
 bool pli_implicit_outgrown(PliSystem *s, PliImplicit *im)
@@ -331,6 +334,14 @@ static bool prepare(Solve *q)
     }
 }
 
+/// NULL: it is the scheme's.
+static const PliMethodKind *kind_of(const PliLinearMethod *m)
+{
+    for (int i = 0; i < pli_method_kind_count; ++i)
+        if (m->ops == &pli_method_kinds[i]->ops) return pli_method_kinds[i];
+    return NULL;
+}
+
 /// Iterations that go on from dv, or else from what the last step says, with whatever was prepared.
 static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_on, const double *b, double *dv,
                               double *scratch)
@@ -338,6 +349,7 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_o
     const PliStepMatrix a = matrix_of(q->s);
     Prepared prepared = { &a, q->im->chosen };
     const PliLinearOp op = { apply, q->im->chosen->ops->solve ? precondition : NULL, &prepared, 3 * a.count };
+    const PliMethodKind *kind = kind_of(q->im->chosen);
     PliIterative until = *def;
     PliSolveResult r;
     // relative to what right-hand sides were lately: what is left here acts in the next step. Next to nothing may wait as a whole, and
@@ -356,6 +368,12 @@ static PliSolveResult iterate(const Solve *q, const PliIterative *def, bool go_o
     if (q->im->wish == PLI_SOLVE_MINRES) {
         if (!go_on) memset(dv, 0, op.count * sizeof *dv);
         r = pli_minres_solve(&until, &op, b, dv, scratch);
+    } else if (kind && kind->iterate) {
+        const double *const guess[2] = { go_on             ? dv
+                                         : q->im->has_last ? q->im->last
+                                                           : NULL,
+                                         go_on || !q->im->has_older ? NULL : q->im->older };
+        r = kind->iterate(prepared.method->self, &a, &until, b, guess, dv, scratch);
     } else {
         r = go_on ? pli_cg_solve(&until, &op, b, dv, scratch)
                   : pli_cg_solve_near(&until, &op, b, q->im->has_last ? q->im->last : NULL, dv, scratch);
@@ -819,7 +837,10 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     if (iterations < 0) im->tangent.is_known = false;
     if (iterations < 0) return -1;
     if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, q.first); // rounds of contact say little of a method
+    double *spare = im->older;
+    im->older = im->last, im->last = spare;
     memcpy(im->last, dv, n * sizeof *dv);
+    im->has_older = im->has_last;
     im->has_last = true;
     if (s->impulse) {
         const PliStepMatrix a = matrix_of(s);

@@ -11,12 +11,17 @@ typedef struct PliMethodKind {
     PliLinearOps ops;
     void *(*create)(const PliHost *host); ///< NULL: it needs no memory of its own
     void (*destroy)(void *self);
+    /// A whole solve of iterations, see pli_assembled_cg. NULL: those of linear.h, around `solve` and `apply`.
+    PliSolveResult (*iterate)(void *self, const PliStepMatrix *a, const PliIterative *def, const double *b,
+                              const double *const guess[2], double *x, double *workspace);
 } PliMethodKind;
 
-extern const PliMethodKind pli_method_tiles;      ///< direct, for points in blocks
-extern const PliMethodKind pli_method_sparse;     ///< direct, by 3x3 blocks
-extern const PliMethodKind pli_method_multigrid;  ///< preconditions the assembled matrix with coarser ones
-extern const PliMethodKind pli_method_incomplete; ///< the same with an incomplete factor
+extern const PliMethodKind pli_method_tiles;  ///< direct, for points in blocks
+extern const PliMethodKind pli_method_sparse; ///< direct, by 3x3 blocks
+extern const PliMethodKind
+    pli_method_helped; ///< preconditions the assembled matrix with an incomplete factor and coarser ones
+extern const PliMethodKind pli_method_multigrid;  ///< the same with coarser ones alone
+extern const PliMethodKind pli_method_incomplete; ///< the same with a factor alone
 extern const PliMethodKind pli_method_blocks;     ///< preconditions with blocks of points
 extern const PliMethodKind pli_method_jacobi;     ///< preconditions with masses and tethers
 extern const PliMethodKind pli_method_plain;      ///< none: iterations as they are

@@ -2,7 +2,7 @@
 #include "solver/pick.h"
 
 static const double CYCLE =
-    2.0; ///< iterations with a factor that one with a cycle takes as long as: livers, one level and mixed
+    1.3; ///< iterations with a factor that one with a cycle takes as long as: livers, one level and mixed
 static const double EXPECTED = 12.0; ///< iterations with cycles, before there were any
 static const double CLEARLY = 1.25;  ///< worth a change, which makes patterns anew
 static const double NEW = 0.2;       ///< weight of the last step

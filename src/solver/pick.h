@@ -3,7 +3,7 @@
 #define PLI_PICK_H
 
 // What preconditions a mesh where that is left to us: an incomplete factor, whose iterations are cheap and grow with stiffness and size,
-// or a multigrid cycle, whose iterations hardly grow. Iterations of the last steps decide, never clocks: the same bits every time.
+// or that with coarse grids, whose iterations hardly grow. Iterations of the last steps decide, never clocks: the same bits every time.
 
 #include <pliant/base.h>
 

@@ -134,10 +134,10 @@ typedef struct PliImplicit {
     int asked; ///< steps for which contacts still count as asking for responses: a factor is then what PLI_SOLVE_AUTO stands for
     PliLinearSolver made_for; ///< what the wish stood for when the pattern was made
     PliPick pick;             ///< of the wish PLI_SOLVE_AUTO; all 0 for a body that starts
-    // dv of the last step, where iterations begin; a new pattern forgets it
-    double *last;
+    // dv of the last step and of the one before, where iterations begin; a new pattern forgets them
+    double *last, *older;
     size_t last_capacity;
-    bool has_last;
+    bool has_last, has_older;
     PliTangent tangent;
     uint64_t made; ///< tangents, all in all
     double lately; ///< N s, right-hand side of the last steps, falling: the tolerance is relative to it

@@ -9,36 +9,39 @@ typedef float U4 __attribute__((vector_size(16), aligned(4), may_alias));
 
 // ---- rows ----------------------------------------------------------------------------------------------------------------------
 
+/// Sums of three numbers each.
 static inline PliF4 add_up(PliF4 a, PliF4 b, PliF4 c)
 {
-    return (PliF4){ a[0] + a[1] + a[2], b[0] + b[1] + b[2], c[0] + c[1] + c[2], 0.0f };
+    const PliF4 zero = { 0 };
+    const PliF4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cz = __builtin_shufflevector(c, zero, 0, 4, 1, 5),
+                ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), cz2 = __builtin_shufflevector(c, zero, 2, 6, 3, 7);
+    return __builtin_shufflevector(ab, cz, 0, 1, 4, 5) + __builtin_shufflevector(ab, cz, 2, 3, 6, 7) +
+           __builtin_shufflevector(ab2, cz2, 0, 1, 4, 5);
 }
 
-/// sum of A_rk x_k over the blocks left of the diagonal
-static inline PliF4 row_times(const PliTriangle *t, PliIndex r, const PliF4 *x)
+/// sum of A_rk x_k over `count` blocks of a row
+static inline PliF4 row_times(const PliIndex *restrict column, const float *restrict b, PliIndex count, const PliF4 *x)
 {
-    const float *b = t->value + 9 * ((size_t)t->n + t->first[r]);
     PliF4 s0 = { 0 }, s1 = { 0 }, s2 = { 0 };
-    for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e, b += 9) {
-        const PliF4 p = x[t->column[e]];
+    for (const PliIndex *end = column + count; column < end; ++column, b += 9) {
+        const PliF4 p = x[*column];
         s0 += *(const U4 *)b * p, s1 += *(const U4 *)(b + 3) * p, s2 += *(const U4 *)(b + 6) * p;
     }
     return add_up(s0, s1, s2);
 }
 
 /// y_k += A_rk^T x_r for the same blocks. What comes after a row of three ends up in the fourth number, which nobody reads.
-static inline void row_spread(const PliTriangle *t, PliIndex r, PliF4 x, PliF4 *y)
+static inline void row_spread(const PliIndex *restrict column, const float *restrict b, PliIndex count, PliF4 x,
+                              PliF4 *restrict y)
 {
-    const float *b = t->value + 9 * ((size_t)t->n + t->first[r]);
-    const float x0 = x[0], x1 = x[1], x2 = x[2];
-    for (PliIndex e = t->first[r]; e < t->first[r + 1]; ++e, b += 9)
-        y[t->column[e]] += *(const U4 *)b * x0 + *(const U4 *)(b + 3) * x1 + *(const U4 *)(b + 6) * x2;
+    const PliF4 x0 = { x[0], x[0], x[0], x[0] }, x1 = { x[1], x[1], x[1], x[1] }, x2 = { x[2], x[2], x[2], x[2] };
+    for (const PliIndex *end = column + count; column < end; ++column, b += 9)
+        y[*column] += *(const U4 *)b * x0 + *(const U4 *)(b + 3) * x1 + *(const U4 *)(b + 6) * x2;
 }
 
-static inline PliF4 times_inverse(const PliTriangle *t, PliIndex r, PliF4 x)
+static inline PliF4 times_inverse(const PliF4 *d, PliF4 x)
 {
-    const PliF4 *d = t->inverse + 3 * (size_t)r; // symmetric: rows are columns
-    return d[0] * x[0] + d[1] * x[1] + d[2] * x[2];
+    return d[0] * x[0] + d[1] * x[1] + d[2] * x[2]; // symmetric: rows are columns
 }
 
 // ---- Gauss-Seidel ----------------------------------------------------------------------------------------------------------------
@@ -46,17 +49,30 @@ static inline PliF4 times_inverse(const PliTriangle *t, PliIndex r, PliF4 x)
 // A row is read once for the sweep and for what it leaves: after it, r - A x is -U x.
 PLI_WIDE static void forward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *rest)
 {
-    for (PliIndex i = 0; i < t->n; ++i) {
-        x[i] = times_inverse(t, i, r[i] - row_times(t, i, x));
-        row_spread(t, i, -x[i], rest);
+    const PliIndex n = t->n, *first = t->first, *column = t->column;
+    const float *below = t->value + 9 * (size_t)n;
+    const PliF4 *inverse = t->inverse;
+    for (PliIndex i = 0; i < n; ++i) {
+        const PliIndex from = first[i], count = first[i + 1] - from;
+        const float *b = below + 9 * (size_t)from;
+        const PliF4 xi = times_inverse(inverse + 3 * (size_t)i, r[i] - row_times(column + from, b, count, x));
+        x[i] = xi;
+        row_spread(column + from, b, count, -xi, rest);
     }
 }
 
 PLI_WIDE static void backward(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
 {
-    for (PliIndex i = t->n; i-- > 0;) {
-        x[i] = times_inverse(t, i, r[i] - scratch[i] - row_times(t, i, x));
-        row_spread(t, i, x[i], scratch);
+    const PliIndex n = t->n, *first = t->first, *column = t->column;
+    const float *below = t->value + 9 * (size_t)n;
+    const PliF4 *inverse = t->inverse;
+    for (PliIndex i = n; i-- > 0;) {
+        const PliIndex from = first[i], count = first[i + 1] - from;
+        const float *b = below + 9 * (size_t)from;
+        const PliF4 rest = r[i] - scratch[i] - row_times(column + from, b, count, x),
+                    xi = times_inverse(inverse + 3 * (size_t)i, rest);
+        x[i] = xi;
+        row_spread(column + from, b, count, xi, scratch);
     }
 }
 
@@ -172,11 +188,20 @@ PLI_WIDE static void factor(const PliTriangle *t, PliIndex *at)
 
 PLI_WIDE static void solve(const PliTriangle *t, const PliF4 *r, PliF4 *x, PliF4 *scratch)
 {
-    for (PliIndex i = 0; i < t->n; ++i) x[i] = r[i] - row_times(t, i, x), scratch[i] = (PliF4){ 0 };
-    for (PliIndex i = t->n; i-- > 0;) {
-        x[i] = times_inverse(t, i, x[i]) - scratch[i];
-        x[i][3] = 0.0f;
-        row_spread(t, i, x[i], scratch);
+    const PliIndex n = t->n, *first = t->first, *column = t->column;
+    const float *below = t->value + 9 * (size_t)n;
+    const PliF4 *inverse = t->inverse;
+    for (PliIndex i = 0; i < n; ++i) {
+        const PliIndex from = first[i], count = first[i + 1] - from;
+        x[i] = r[i] - row_times(column + from, below + 9 * (size_t)from, count, x);
+        scratch[i] = (PliF4){ 0 };
+    }
+    for (PliIndex i = n; i-- > 0;) {
+        const PliIndex from = first[i], count = first[i + 1] - from;
+        const PliF4 rest = scratch[i],
+                    xi = times_inverse(inverse + 3 * (size_t)i, x[i]) - (PliF4){ rest[0], rest[1], rest[2], 0.0f };
+        x[i] = xi;
+        row_spread(column + from, below + 9 * (size_t)from, count, xi, scratch);
     }
 }
 

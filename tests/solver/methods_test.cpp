@@ -145,7 +145,7 @@ struct Method {
     }
 };
 
-const PliMethodKind *const near_ones[] = { &pli_method_multigrid, &pli_method_incomplete };
+const PliMethodKind *const near_ones[] = { &pli_method_helped, &pli_method_multigrid, &pli_method_incomplete };
 
 } // namespace
 
@@ -201,6 +201,46 @@ TEST(Methods, PreconditionersLeaveFewIterations)
         EXPECT_LT(2 * r.iterations, plain) << kind->ops.name;
         const Vec back = w.times(x);
         for (size_t i = 0; i < back.size(); ++i) ASSERT_NEAR(back[i], b[i], 1e-7) << kind->ops.name;
+    }
+}
+
+TEST(Methods, IterationsInRowsSolveWithTethersAndBeginAtTheBestSumOfGuesses)
+{
+    Web w;
+    const PliHost host = pli_host_default();
+    Vec b = random_vec(9), d = random_vec(10), work(21 * size_t(Web::n) + 4);
+    for (size_t i = 0; i < b.size(); ++i)
+        if (w.fixed[i / 3]) b[i] = d[i] = 0.0;
+    for (const PliMethodKind *kind : near_ones) {
+        SCOPED_TRACE(kind->ops.name);
+        Method m(*kind, &host);
+        ASSERT_EQ(PLI_OK, kind->ops.pattern(m.self, &w.a));
+        ASSERT_EQ(PLI_PREPARED_NEAR, kind->ops.prepare(m.self, &w.a));
+        const PliIterative def = { 200, 1e-10 };
+        const double *guess[2] = { nullptr, nullptr };
+        Vec x(b.size());
+        ASSERT_TRUE(kind->iterate(m.self, &w.a, &def, b.data(), guess, x.data(), work.data()).converged);
+        Vec ax = w.times(x);
+        double u[3] = { 0.0, 0.0, 0.0 };
+        const double *q = w.tether_matrix;
+        for (size_t k = 0; k < 3; ++k)
+            for (size_t c = 0; c < 3; ++c) u[c] += w.tether_weight[k] * x[3 * w.tether_column[k] + c];
+        const double f[3] = { q[0] * u[0] + q[5] * u[1] + q[4] * u[2], q[5] * u[0] + q[1] * u[1] + q[3] * u[2],
+                              q[4] * u[0] + q[3] * u[1] + q[2] * u[2] };
+        for (size_t k = 0; k < 3; ++k)
+            for (size_t c = 0; c < 3; ++c)
+                if (!w.fixed[w.tether_column[k]]) ax[3 * w.tether_column[k] + c] += w.tether_weight[k] * f[c];
+        for (size_t i = 0; i < b.size(); ++i) ax[i] -= b[i];
+        EXPECT_LT(std::sqrt(dot(ax, ax)), 1e-9 * std::sqrt(dot(b, b)));
+        // 2 (x + d) - (x + 2 d) is x
+        Vec one = x, other = x;
+        for (size_t i = 0; i < x.size(); ++i) one[i] += d[i], other[i] += 2.0 * d[i];
+        guess[0] = one.data(), guess[1] = other.data();
+        const PliIterative rough = { 200, 1e-8 };
+        EXPECT_EQ(0, kind->iterate(m.self, &w.a, &rough, b.data(), guess, x.data(), work.data()).iterations);
+        EXPECT_NEAR(0.0, std::abs(2.0 * one[100] - other[100] - x[100]), 1e-8);
+        guess[0] = x.data(), guess[1] = nullptr; // goes on from there
+        EXPECT_EQ(0, kind->iterate(m.self, &w.a, &rough, b.data(), guess, x.data(), work.data()).iterations);
     }
 }
 

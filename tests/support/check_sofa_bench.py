@@ -23,7 +23,12 @@ i=0; while [ $i -lt $(($4 * 4000)) ]; do i=$((i + 1)); done; echo "$4 iterations
 """
 
 
-def run(command, folder, body):
+# meshes a program that runs elsewhere finds
+FINDS = """for m in $(tr '"' '\n' < $8 | tr ' ' '\n' | grep '[.]msh$'); do [ -r "$m" ] || echo "[ERROR] no file $m"; done
+""" + GOOD
+
+
+def run(command, folder, body, where=None, scenes=None):
     program = folder / "runSofa"
     program.unlink(missing_ok=True)
     if body is not None:
@@ -31,7 +36,10 @@ def run(command, folder, body):
         program.chmod(0o755)
     # nothing else is on the PATH that is called runSofa
     path = ":".join([str(folder)] + [p for p in ("/usr/bin", "/bin") if not (pathlib.Path(p) / "runSofa").exists()])
-    done = subprocess.run([command, "bench", "contact.sofa"], env={**os.environ, "PATH": path, "SOFA_PLUGIN_PATH": str(folder)},
+    env = {**os.environ, "PATH": path, "SOFA_PLUGIN_PATH": str(folder)}
+    if scenes:
+        env["PLIANT_SCENES"] = scenes
+    done = subprocess.run([command, "bench", "contact.sofa"], env=env, cwd=where,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
     return done.returncode, done.stderr, [line for line in done.stdout.splitlines() if line.startswith("contact.sofa")]
 
@@ -49,6 +57,11 @@ def main():
         found, said, figures = run(command, folder, GOOD)
         if found != 0 or not any(" fps " in line for line in figures):
             print(f"a program that runs: exit {found}, said {said!r}, figures {figures}")
+            bad += 1
+        root = pathlib.Path(__file__).resolve().parents[2]
+        found, said, figures = run(command, folder, FINDS, root, "scenes")
+        if found != 0 or not figures:
+            print(f"scenes by a relative path: exit {found}, said {said!r}, figures {figures}")
             bad += 1
     print(f"{len(FAKES)} broken programs, {bad} complaints")
     return bad > 0
