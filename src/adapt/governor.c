@@ -9,7 +9,8 @@ static const double planned = 1.0, for_events = 0.10;
 void pli_governor_reset(PliGovernor *g) { *g = (PliGovernor){ 0 }; }
 
 /// Follows a value that slow samples exceed: up by 8 % when one is far above (by 14 % or more), by 1 % and half the difference when it
-/// is closer, else down by 0.16 %. In balance 1 of 50 samples is far above; where times scatter little, 1 of 7 is just above.
+/// is closer, else down by 0.16 %. In balance 1 of 50 samples is far above; where times scatter little, 1 of 7 is just above. The first
+/// samples are those of cold caches: what they say sinks faster.
 static void learn(double *slow, double value, int samples)
 {
     if (samples == 0)
@@ -17,7 +18,7 @@ static void learn(double *slow, double value, int samples)
     else if (value > *slow)
         *slow = fmin(1.08 * *slow, 0.5 * (*slow + value) + 0.01 * *slow);
     else
-        *slow *= 1.0 - 0.0016;
+        *slow *= 1.0 - fmax(0.0016, 0.1 / (1.0 + samples));
 }
 
 void pli_governor_learn(PliGovernor *g, double work, double work_ms, double other_ms)
@@ -25,20 +26,55 @@ void pli_governor_learn(PliGovernor *g, double work, double work_ms, double othe
     if (!(work > 0.0) || !(work_ms >= 0.0) || !(other_ms >= 0.0)) return;
     learn(&g->unit_ms, work_ms / work, g->samples);
     learn(&g->other_ms, other_ms, g->samples);
+    // what took too long once, of a cold cache for example, must be tried again
+    g->event_ms = g->events ? 0.997 * g->event_ms : 0.5 * work_ms; // before the first a guess
+    g->decision_ms *= 0.999;
     g->samples++;
 }
 
 void pli_governor_learn_decision(PliGovernor *g, double ms)
 {
-    if (!(ms > 0.0)) return;
-    learn(&g->decision_ms, ms, g->decisions++);
+    // the first has cold caches, and finds what is found once
+    if (!(ms > 0.0) || g->decisions++ == 0) return;
+    learn(&g->decision_ms, ms, g->decisions - 2);
+}
+
+void pli_governor_learn_events(PliGovernor *g, double work, double work_ms, double other_ms, PliIndex events,
+                               double adapt_ms)
+{
+    if (events && adapt_ms >= 0.0 && g->samples) {
+        const double ms = (adapt_ms + fmax(0.0, other_ms - g->other_ms)) / events;
+        g->event_ms = g->events++ && ms < g->event_ms ? 0.9 * g->event_ms + 0.1 * ms : ms;
+        other_ms = fmin(other_ms, g->other_ms);
+    }
+    pli_governor_learn(g, work, work_ms, other_ms);
+}
+
+double pli_governor_left(const PliGovernor *g, double budget_ms, double work)
+{
+    if (!(budget_ms > 0.0)) return INFINITY;
+    return g->samples ? fmax(0.0, planned * budget_ms - g->other_ms - work * g->unit_ms) : 0.0;
+}
+
+bool pli_governor_is_room(const PliGovernor *g, double ms, PliIndex events)
+{
+    return ms >= 1.25 * events * g->event_ms;
+}
+
+PliIndex pli_governor_events(const PliGovernor *g, double budget_ms, double work, PliIndex most)
+{
+    if (!(budget_ms > 0.0)) return most;
+    const double left = pli_governor_left(g, budget_ms, work) - g->decision_ms;
+    const double fit = g->event_ms > 0.0 ? floor(left / (1.25 * g->event_ms)) : 0.0;
+    return !(fit >= 1.0) ? 0 : fit < most ? (PliIndex)fit : most;
 }
 
 double pli_governor_limit(const PliGovernor *g, double budget_ms)
 {
     if (!(budget_ms > 0.0)) return INFINITY;
     if (g->samples == 0) return 0.0;
-    const double left = planned * budget_ms - g->other_ms - fmax(g->decision_ms, for_events * budget_ms);
+    const double left =
+        planned * budget_ms - g->other_ms - fmax(fmax(g->decision_ms, g->event_ms), for_events * budget_ms);
     return left > 0.0 && g->unit_ms > 0.0 ? left / g->unit_ms : 0.0;
 }
 

@@ -38,15 +38,22 @@ typedef struct PliPlan {
 } PliPlan;
 
 /// What the parts of a mixture cost against those of a uniform body, all at the rate of the finest: elements around interfaces, W and
-/// decisions cost more, elements that tick at their own rate less.
-#define PLI_PLAN_TROUBLE 1.2
+/// decisions cost more, elements that tick at their own rate less. So much while nobody has counted.
+#define PLI_PLAN_TROUBLE 2.4
+typedef struct PliPlanAsk {
+    double most_error;  ///< to be kept
+    double trouble;     ///< of a mixture, as far as it was counted; PLI_PLAN_TROUBLE
+    bool own_rates;     ///< each level of a mixture keeps its own rate; otherwise all go by that of the finest
+    bool may_mix;       ///< false asks for a uniform one
+    const PliPlan *now; ///< left only for one that is clearly better; NULL: none
+} PliPlanAsk;
 /// Evaluations of one m3 at level l in a second, where `finest` is the finest in use.
 double pli_plan_work(const PliPlanLevel *level, int l, int finest, bool own_rates);
 
-/// The cheapest plan that keeps the error at `most_error` or below. `now` (NULL: none) is left only for one that is clearly better.
-/// `own_rates`: each level of a mixture keeps its own rate; otherwise all go by that of the finest. `may_mix`: false asks for a uniform one.
-PliPlan pli_plan_make(const PliPlanLevel *level, int level_count, bool own_rates, bool may_mix,
-                      const PliPlanRegion *region, PliIndex count, double most_error, const PliPlan *now);
+/// The cheapest plan that keeps the error; or one of a uniform level that is a little farther off where keeping it is out of proportion.
+/// From a uniform level no mixture is entered while a finer uniform one is cheaper than that: it is tried first.
+PliPlan pli_plan_make(const PliPlanLevel *level, int level_count, const PliPlanRegion *region, PliIndex count,
+                      const PliPlanAsk *ask);
 /// Error expected of a region of that size, beyond that of the size `finest`.
 double pli_plan_error(const PliPlanRegion *region, double size, double finest);
 

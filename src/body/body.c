@@ -430,11 +430,11 @@ static void begin_hooks(PliBody *b, const PliState *s, const PliStage *stage)
     b->state = s;
     sys->self = b;
     sys->add_force = NULL, sys->correct = NULL, sys->press = NULL, sys->settle = NULL, sys->unsettle = NULL;
-    sys->press_tethers = NULL;
+    sys->press_tethers = NULL, sys->foresee = NULL;
     if (b->tool_count) pli_body_contact_begin(b, stage);
     if (b->tool_count && b->choice.implicit) {
         sys->press = pli_body_press, sys->settle = pli_body_settle, sys->unsettle = pli_body_unsettle;
-        sys->press_tethers = pli_body_press_tethers;
+        sys->press_tethers = pli_body_press_tethers, sys->foresee = pli_body_foresee;
     } else if (b->tool_count) {
         bool penalty = false;
         for (int t = 0; t < b->tool_count; ++t) penalty |= b->tools[t].stiffness > 0.0;
@@ -562,12 +562,19 @@ double pli_body_rest_substep(PliBody *b)
     return b->rest_substep;
 }
 
+/// The same as the body is strained now.
+static double strained_substep(PliBody *b)
+{
+    if (!(b->strained > 0.0)) b->strained = longest_substep(b, b->live.x);
+    return b->strained;
+}
+
 // Explicit: what strain allows now, and has allowed lately.
 static void be_cautious(PliBody *b, double dt)
 {
     if (b->choice.implicit) return;
     const double rest = pli_body_rest_substep(b);
-    const double strained = isfinite(rest) ? longest_substep(b, b->live.x) / rest : 1.0;
+    const double strained = isfinite(rest) ? strained_substep(b) / rest : 1.0;
     b->caution = fmin(fmin(strained, 1.0), b->caution * exp(dt / CAUTION_TIME));
 }
 
@@ -584,7 +591,7 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
         b->caution = 0.25 * used;
         return true;
     }
-    const double now = longest_substep(b, b->live.x) / b->rest_substep;
+    const double now = strained_substep(b) / b->rest_substep;
     if (!(used > MOST_EXCESS * now)) return false;
     b->caution = fmax(now, 0.125 * used);
     return true;
@@ -607,6 +614,7 @@ static bool foresee(PliBody *b, PliStepInfo *info)
 static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
     b->step_length = dt;
+    b->strained = 0.0; // it moves
     if (b->choice.implicit)
         integrate_implicitly(b, s, dt, 1 << info->retries, info);
     else
@@ -621,6 +629,7 @@ static void attempt(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 
 static void go_back(PliBody *b)
 {
+    b->strained = 0.0;
     const size_t n = 3 * (size_t)b->system.active_count;
     memcpy(b->live.x, b->live.x_saved, n * sizeof(double));
     memcpy(b->live.v, b->live.v_saved, n * sizeof(double));

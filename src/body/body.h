@@ -62,9 +62,14 @@ typedef struct PliChoice {
     bool implicit;
     PliChoiceReason reason;
     double explicit_work, implicit_work; ///< of a step either way, in evaluations of one tetrahedron
-    double iterations;                   ///< of an implicit step, lately; 0: unknown ...
-    PliIndex count;                      ///< ... and the points that is about
-    double fresh;       ///< share of implicit steps that made a new tangent, lately; of no use while iterations are 0
+    double iterations;  ///< of an implicit step, lately; of no use in explicit ones
+    /// Iterations over those expected, in the last implicit steps where no tool was near, and where one was, of one level and of a mixture
+    double effort[4];   ///< (choice.c, kind_of); 0: there were none
+    double fresh;       ///< share of implicit steps that made a new tangent, lately; of no use while there is no effort
+    double churn;       ///< share of steps that begin with another active set, lately ...
+    uint64_t revision;  ///< ... than this one
+    double patience;    ///< s, in which it is forgotten how many iterations implicit steps took
+    double since;       ///< s, when the kind of step changed
     uint64_t made;      ///< tangents before the step
     double lag;         ///< m, what implicit steps would be off by in time
     double pace;        ///< of a body that moves as much as it may for them, lately; far below 1: it rests
@@ -157,6 +162,7 @@ struct PliBody {
 
     double rest_substep;    ///< s, the longest at rest ...
     uint64_t rest_revision; ///< ... of this cut
+    double strained;        ///< s, the longest where the last step ended; 0: not known
     double caution;         ///< share of it that strain allows, and has allowed lately
 
     double size; ///< m, diagonal of the rest bounding box: what "runaway" is measured with
@@ -187,6 +193,7 @@ void pli_body_tethers_begin(
 // hooks of an implicit step among tools, see PliSystem
 void pli_body_press(void *self, double *f);
 const double *pli_body_press_tethers(void *self, double length);
+bool pli_body_foresee(void *self, const double *answer, double *free);
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix);
 void pli_body_unsettle(void *self);
 /// s, longest explicit substep for their stiffness and damping alone, at a share of the limit. Writes full_f.
@@ -214,6 +221,8 @@ double pli_body_rest_substep(PliBody *body);                             ///< s,
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+/// m, between the points that large tools touch where the skin hangs on that level; of one level: 0.
+double pli_body_touch_spacing(const PliSkin *skin, int level);
 /// Share of the way home that astray fixed coefficients make in a step. The time is long against the periods of small elements, so
 /// that they are led and not kicked, and short enough not to be seen.
 #define PLI_HOMING_TIME 0.05 // s

@@ -21,9 +21,14 @@ static const double PAIRS = 7.5, CARRIED = 12.0; ///< of an active point, and mo
 /// Iterations of a step before there was one: so many, and more where explicit substeps would be many; of a body that hardly moves
 /// a share of that, as it starts at its answer.
 static const double LEAST = 8.0, STIFF = 0.3, STILL = 0.1;
-static const double FRESH = 0.3;   ///< share of steps that make a tangent, before there was one
-static const double NEW = 0.2;     ///< weight of the last step
-static const double FORGET = 1.0;  ///< s of explicit steps, in which iterations are forgotten
+static const double FEW = 4.0;      ///< iterations, that a step takes in any case
+static const double PATTERN = 10.0; ///< two points that couple, where the active set is another one
+static const double STAY = 20.0;    ///< steps, over which what the first one has to make is counted
+static const double FRESH = 0.3;    ///< share of steps that make a tangent, before there was one
+static const double NEW = 0.2;      ///< weight of the last step
+/// s of explicit steps, in which it is forgotten that iterations were more than expected; twice as long after each time that implicit steps
+/// were given up within that time, and at most.
+static const double FORGET = 1.0, LONGEST = 16.0;
 static const double CLEARLY = 1.2; ///< worth a change
 /// s, in which errors of steps are forgotten, and how much they may add up to, over the largest displacement.
 static const double MEMORY = 1.0, MOST_LAG = 0.005;
@@ -42,7 +47,9 @@ void pli_choice_reset(PliBody *b)
 {
     PliChoice *c = &b->choice;
     double *const change = c->change;
-    *c = (PliChoice){ .change = change, .implicit = b->def.integrator == PLI_IMPLICIT, .pace = 1.0 };
+    *c = (PliChoice){
+        .change = change, .implicit = b->def.integrator == PLI_IMPLICIT, .pace = 1.0, .patience = FORGET
+    };
 }
 
 static double candidates(const PliBody *b) { return b->tool_count ? b->contact->count : 0.0; }
@@ -60,16 +67,40 @@ static double explicit_work(PliBody *b, double dt)
 
 static double expected_iterations(double substeps) { return LEAST + STIFF * substeps; }
 
+/// What tools hold and levels that mix cost iterations: what one kind took says nothing of another.
+static int kind_of(const PliBody *b) { return (candidates(b) > 0.0) + 2 * (b->system.slave_count > 0); }
+
+/// As many as such a body takes that moves as this one does.
+static double usual_iterations(PliBody *b, double dt)
+{
+    return fmax(FEW, b->choice.pace * expected_iterations(substeps_of(b, dt)));
+}
+
+/// Of a step, were they implicit now.
+static double iterations_of(PliBody *b, double dt)
+{
+    const PliChoice *c = &b->choice;
+    const double effort = c->effort[kind_of(b)];
+    if (c->implicit) return c->iterations;
+    return (effort > 0.0 ? effort : 1.0) * usual_iterations(b, dt);
+}
+
+/// Steps that make a tangent, were they implicit now: one that rests keeps it, whatever it did before.
+static double fresh_of(const PliBody *b)
+{
+    const PliChoice *c = &b->choice;
+    return c->implicit ? c->fresh : c->pace * (c->effort[kind_of(b)] > 0.0 ? fmax(FRESH, c->fresh) : FRESH);
+}
+
 static double implicit_work(PliBody *b, double dt)
 {
     const double slaves = b->system.slave_count, pairs = PAIRS * b->system.active_count + CARRIED * slaves;
     const PliChoice *c = &b->choice;
-    const double expected = c->pace * expected_iterations(substeps_of(b, dt));
-    const bool known = c->iterations > 0.0;
-    const double iterations = c->implicit && known ? c->iterations : fmax(expected, c->iterations);
-    const double fresh = known ? c->fresh : c->pace * FRESH;
+    const double begins = c->implicit ? 0.0 : 1.0 / STAY, patterns = fmin(1.0, c->churn + begins),
+                 fresh = fmin(1.0, fmax(fresh_of(b), c->churn) + begins);
     return (FORCES + fresh * ELEMENT) * b->stats.elements + PLACE * (b->system.active_count + slaves) +
-           fresh * SLAVE * slaves + PAIR * pairs * (PRODUCTS + iterations) + PLI_STAGES * CANDIDATE * candidates(b);
+           fresh * SLAVE * slaves + PAIR * pairs * (PRODUCTS + iterations_of(b, dt)) + patterns * PATTERN * pairs +
+           PLI_STAGES * CANDIDATE * candidates(b);
 }
 
 double pli_body_step_evaluations(const PliBodyDef *def, double dt, double substep)
@@ -96,6 +127,9 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
     if (b->def.integrator != PLI_INTEGRATE_AUTO) return;
     const bool was = c->implicit;
     c->made = b->implicit.made;
+    // the first set is made with the body
+    if (c->revision) c->churn += NEW * ((c->revision != b->revision) - c->churn);
+    c->revision = b->revision;
     c->explicit_work = explicit_work(b, dt);
     c->implicit_work = implicit_work(b, dt);
     // what the host corrects afterwards or holds by multipliers has to be one implicit step; its own forces are asked for in substeps
@@ -113,10 +147,16 @@ void pli_choice_make(PliBody *b, const PliState *s, double dt, bool once)
         c->implicit =
             was ? c->implicit_work < CLEARLY * c->explicit_work : CLEARLY * c->implicit_work < c->explicit_work,
         c->reason = PLI_CHOICE_WORK;
-    if (c->implicit != was) b->system.last_drift = 0.0, c->changes++;
-    // the first step has a tangent to make and no answer to start at: what it takes says little
-    if (c->implicit && c->iterations == 0.0)
-        c->iterations = c->pace * expected_iterations(substeps_of(b, dt)), c->fresh = c->pace * FRESH;
+    if (c->implicit == was) return;
+    b->system.last_drift = 0.0, c->changes++;
+    if (c->implicit) {
+        c->implicit = false;
+        const double iterations = iterations_of(b, dt), fresh = fresh_of(b);
+        c->implicit = true, c->iterations = iterations, c->fresh = fresh;
+    } else if (c->reason == PLI_CHOICE_WORK) {
+        c->patience = c->time - c->since < c->patience ? fmin(LONGEST, 2.0 * c->patience) : FORGET;
+    }
+    c->since = c->time;
 }
 
 bool pli_choice_take_back(PliBody *b, const PliStepInfo *info)
@@ -124,7 +164,7 @@ bool pli_choice_take_back(PliBody *b, const PliStepInfo *info)
     PliChoice *c = &b->choice;
     if (b->def.integrator != PLI_INTEGRATE_AUTO || !c->implicit || c->reason == PLI_CHOICE_HOST) return false;
     if (info->status == PLI_OK && info->inverted <= c->inverted) return false;
-    c->implicit = false, c->reason = PLI_CHOICE_MOTION, c->changes++;
+    c->implicit = false, c->reason = PLI_CHOICE_MOTION, c->since = c->time, c->changes++;
     c->rough_until = c->time + ROUGH;
     return true;
 }
@@ -173,14 +213,19 @@ void pli_choice_note(PliBody *b, double dt, const PliStepInfo *info)
     c->pace += NEW * (fmin(1.0, fmax(STILL, pace)) - c->pace);
     c->time += dt;
     c->inverted = info->inverted;
-    const PliIndex n = b->system.active_count;
-    if (n > 2 * c->count || 2 * n < c->count) c->count = n, c->iterations = 0.0;
-    const double forget = exp(-dt / FORGET);
-    if (c->implicit)
-        c->iterations += NEW * (info->cg_iterations - c->iterations),
-            c->fresh += NEW * (fmin(1.0, (double)(b->implicit.made - c->made)) - c->fresh), stats->implicit_steps++;
-    else
-        c->iterations *= forget, c->fresh += (1.0 - forget) * (c->pace * FRESH - c->fresh);
+    stats->implicit_steps += c->implicit;
+    const double forgotten = 1.0 - exp(-dt / c->patience);
+    if (c->implicit && c->since < c->time - 1.5 * dt) { // the first has no answer to start at: what it takes says little
+        double *effort = &c->effort[kind_of(b)];
+        if (!(*effort > 0.0)) *effort = 1.0;
+        *effort += NEW * (info->cg_iterations / usual_iterations(b, dt) - *effort);
+        c->iterations += NEW * (info->cg_iterations - c->iterations);
+        c->fresh += NEW * (fmin(1.0, (double)(b->implicit.made - c->made)) - c->fresh);
+    } else if (!c->implicit) {
+        for (int k = 0; k < 4; ++k)
+            if (c->effort[k] > 0.0) c->effort[k] += forgotten * (1.0 - c->effort[k]);
+        c->fresh += forgotten * (c->pace * FRESH - c->fresh);
+    }
     stats->implicit = c->implicit, stats->choice = c->reason, stats->changes = c->changes;
     stats->implicit_work = c->implicit_work, stats->explicit_work = c->explicit_work, stats->lag = lag_of(b);
 }

@@ -216,8 +216,7 @@ static void find_rates(PliElasticForce *e)
 {
     const PliIndex count = e->element_count;
     const PliLiveTets tets = live_tets(e);
-    double least = INFINITY;
-    for (PliIndex i = 0; i < count; ++i) least = fmin(least, element_step(e, &tets, i, e->courant));
+    const double least = pli_step_bound_least(e->bound, &tets, 0, count, e->courant, e->material.damping);
     memset(e->first, 0, sizeof e->first);
     PliIndex slowest = 0;
     for (PliIndex i = 0; i < count; ++i) {
@@ -302,9 +301,11 @@ static double least_step(const PliElasticForce *e, double share)
 {
     const PliLiveTets tets = live_tets(e);
     double least = INFINITY;
-    for (int g = 0; g < e->rate_count; ++g)
-        for (PliIndex i = e->first[g]; i < e->first[g + 1]; ++i)
-            least = fmin(least, ldexp(element_step(e, &tets, i, share), -g));
+    for (int g = 0; g < e->rate_count; ++g) {
+        const double own =
+            pli_step_bound_least(e->bound, &tets, e->first[g], e->first[g + 1], share, e->material.damping);
+        least = fmin(least, ldexp(own, -g));
+    }
     return least;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/vec.h"
 #include "body/cut_check.h"
 #include "body/forms.h"
 #include "solver/newton.h"
@@ -273,6 +274,7 @@ void pli_body_recut(PliBody *b)
     if (b->skin && b->ops->only_level) pli_skin_hang(b->skin, b->ops->only_level(b->self));
     recut_forces(b, &cut);
     b->revision++;
+    b->strained = 0.0;
     b->stats.active = cut.active_count;
     b->stats.slaves = cut.slave_count;
     memset(b->stats.per_level, 0, sizeof b->stats.per_level);
@@ -287,21 +289,35 @@ static bool renew(double to[3], const double from[3])
     return other;
 }
 
+/// Of its size, that points of a body may be moved between steps before it is looked at how long substeps may be now: what is on its way
+/// home (pli_body_homing) goes on in small steps.
+static const double FAR = 1e-3;
+
+/// The same for places. @return whether it is another value; far: set where it went
+static bool renew_place(double to[3], const double from[3], double limit, bool *far)
+{
+    const double way = v3_distance(to, from);
+    *far |= !(way <= limit);
+    return renew(to, from);
+}
+
 enum { FORESEEN_WAIT = 4 };
 
 void pli_live_gather(PliBody *b, const double *x, const double *v)
 {
     PliLive *l = &b->live;
-    bool moved = false;
+    const double limit = FAR * b->size;
+    bool moved = false, far = false;
     for (PliIndex i = 0; i < b->system.active_count; ++i) {
-        moved |= renew(l->x + 3 * (size_t)i, x + 3 * (size_t)l->dof[i]);
+        moved |= renew_place(l->x + 3 * (size_t)i, x + 3 * (size_t)l->dof[i], limit, &far);
         if (v) moved |= renew(l->v + 3 * (size_t)i, v + 3 * (size_t)l->dof[i]);
     }
     for (PliIndex k = 0; k < l->held_count; ++k) {
         const size_t dof = l->dof[b->system.active_count + l->held[k]];
-        moved |= renew(l->held_x + 3 * (size_t)k, x + 3 * dof);
+        moved |= renew_place(l->held_x + 3 * (size_t)k, x + 3 * dof, limit, &far);
         if (v) moved |= renew(l->held_v + 3 * (size_t)k, v + 3 * dof);
     }
+    if (far) b->strained = 0.0;
     if (b->foreseen && !moved) return; // slaves are where the last step left them
     if (b->foreseen) b->foreseen_wait = FORESEEN_WAIT;
     b->foreseen = false;

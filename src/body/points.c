@@ -130,6 +130,15 @@ const double *pli_body_press_tethers(void *self, double length)
     return b->tether_force;
 }
 
+bool pli_body_foresee(void *self, const double *answer, double *free)
+{
+    PliBody *b = self;
+    if (b->host_tethers || !pli_contact_foresee(b->contact, b->system.tether_count, answer, free, b->tether_force))
+        return false;
+    tethers_of_tools(b);
+    return true;
+}
+
 bool pli_body_settle(void *self, const double *dv, bool solved, bool *matrix)
 {
     PliBody *b = self;

@@ -10,17 +10,22 @@
 /// Spacing of the points that tools may touch over that of the coefficients they hang on.
 static const double TOUCH = 1.0;
 
+double pli_body_touch_spacing(const PliSkin *skin, int l)
+{
+    const PliRows rows = pli_transfer_rows(skin->at[l] ? skin->at[l] : skin->finest);
+    double area = 0.0, used = 0.0;
+    for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) skin->dense[rows.column[k]] = 1.0;
+    for (PliIndex i = 0; i < skin->dof_count; ++i) used += skin->dense[i], skin->dense[i] = 0.0;
+    for (PliIndex i = 0; i < skin->point_count; ++i) area += skin->area[i];
+    return TOUCH * sqrt(area / used);
+}
+
 /// A level with an accuracy is touched as finely as it can give way: of a skin as fine as the finest level most points would say the
 /// same, and contact is most of what a small body costs.
 static PliStatus thin_for_level(const PliBody *b, PliSkin *skin, int l)
 {
-    const PliRows rows = pli_transfer_rows(skin->at[l] ? skin->at[l] : skin->finest);
-    double area = 0.0, used = 0.0;
     if (!(b->def.criterion.accuracy > 0.0) && !b->statics.sparse_contact) return PLI_OK;
-    for (PliIndex k = 0; k < rows.first[rows.out_count]; ++k) skin->dense[rows.column[k]] = 1.0;
-    for (PliIndex i = 0; i < skin->dof_count; ++i) used += skin->dense[i], skin->dense[i] = 0.0;
-    for (PliIndex i = 0; i < skin->point_count; ++i) area += skin->area[i];
-    return pli_skin_thin(skin, TOUCH * sqrt(area / used), &skin->thin[l]);
+    return pli_skin_thin(skin, &(PliThinning){ .spacing = pli_body_touch_spacing(skin, l) }, &skin->thin[l]);
 }
 
 /// Where its points are in each level but the finest.
@@ -274,7 +279,7 @@ void pli_body_after_events(PliBody *b, double *x)
 static PliIndex point_row(PliBody *b, PliIndex i, PliIndex column[PLI_SKIN_ROW])
 {
     PliSkin *skin = b->skin;
-    if (b->ops->transfer_rows) {
+    if (b->ops->transfer_rows && skin->stamp[i] != b->revision) { // else it is of this cut
         const PliRows base = pli_transfer_rows(skin->base);
         const PliRows w =
             b->ops->transfer_rows(b->self, base.column + base.first[i], base.first[i + 1] - base.first[i]);

@@ -210,7 +210,9 @@ void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMa
 
 static double most_of(const double *rate, const PliIndex c[4])
 {
-    return fmax(fmax(rate[c[0]], rate[c[1]]), fmax(rate[c[2]], rate[c[3]]));
+    const double a = rate[c[0]] > rate[c[1]] ? rate[c[0]] : rate[c[1]],
+                 b = rate[c[2]] > rate[c[3]] ? rate[c[2]] : rate[c[3]];
+    return a > b ? a : b;
 }
 
 // (h/2)^2 K + h/2 C <= M at every corner, C the viscous part: for C = damping K this is what a damped oscillator allows.
@@ -221,6 +223,22 @@ double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, Pl
     if (!(most > 0.0)) return INFINITY;
     if (tets->share) damping *= most_of(b->viscous_rate, c) / most;
     return pli_damped_step(share * (2.0 / sqrt(MARGIN * b->theta * most)), damping);
+}
+
+double pli_step_bound_least(const PliStepBound *b, const PliLiveTets *tets, PliIndex first, PliIndex last, double share,
+                            double damping)
+{
+    double least = INFINITY, most = 0.0;
+    PliIndex quickest = first;
+    for (PliIndex i = first; i < last; ++i) {
+        if (tets->share) {
+            least = fmin(least, pli_step_bound_element(b, tets, i, share, damping));
+            continue;
+        }
+        const double rate = most_of(b->rate, tets->corner + 4 * (size_t)i);
+        if (rate > most) most = rate, quickest = i;
+    }
+    return most > 0.0 ? pli_step_bound_element(b, tets, quickest, share, damping) : least;
 }
 
 static double highest(const double *rate, PliIndex count)

@@ -31,6 +31,9 @@ void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiv
 void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x);
 /// s, largest stable step of element i at `share` of its undamped limit, with the damping.
 double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i, double share, double damping);
+/// The shortest of elements first to last - 1.
+double pli_step_bound_least(const PliStepBound *b, const PliLiveTets *tets, PliIndex first, PliIndex last, double share,
+                            double damping);
 /// Viscous forces of slivers would set the substep of a damped body: their limit falls with the square of their rate, as the altitude
 /// squared. Where it pays, tetrahedra at the points that are to blame keep only as much damping as one of the same longest edge
 /// and an ordinary shape would bring there; `flatness` by `which` is altitude over longest edge. Elastic forces stay, so does what

@@ -7,8 +7,8 @@
 // 4.2), with 1/m compliance of the active coefficients it hangs on; the impulse that took is the reaction on the tool. Points of a
 // fine skin share coefficients, so one pass over them would push too much: passes repeat, and what a point was given is taken back
 // when others have lifted it. Without that a skin finer than its body gains energy (a fifth of it in a held press with friction).
-// Implicit (press.c), around the linear solve of the step: no point is inside at the end of the step, by multipliers that are kept
-// from step to step (augmented Lagrangian).
+// Implicit (press.c, and condensed.c where answers of points are known), around the linear solve of the step: no point is inside at
+// the end of the step, by multipliers that are kept from step to step (augmented Lagrangian).
 // Elements that tick at their own rates push in some substeps for several: a point is pressed four times as hard in one of them and not
 // at all in the next three. Coulomb's law is for what all substeps of one round of the rates give together, and until a round is over
 // it has what the last one pressed. Cut in each substep, friction let points creep that stick (a liver under a ball was 10 % off, and
@@ -132,6 +132,9 @@ void pli_contact_add_pressing(const PliContact *c, double *f);
 /// to be solved again.
 PliSettled pli_contact_settle(PliContact *c, const double *dv, bool solved);
 void pli_contact_unsettle(PliContact *c); ///< rounds begin again, with what presses now
+/// The forces of all that press, from how they move freely, Vec3, and how they answer to each other, [3 count, 3 count], both in the
+/// order of candidates. `change` becomes how they move; force is scratch, count Vec3. @return false: nothing was done
+bool pli_contact_foresee(PliContact *c, PliIndex count, const double *answer, double *change, double *force);
 const PliGrip *pli_contact_grip(const PliContact *c, PliIndex point, int tool); ///< of the last step, or NULL
 void pli_contact_book(PliContact *c); ///< what the last solve applied goes to the tools
 

@@ -134,16 +134,16 @@ static void run_accuracy(PliBench *b)
 /// A body with an accuracy against the plain uniform body of the level that it stays at: what looking at the error costs.
 static void run_overhead(PliBench *b)
 {
-    static const char *const SWEEP = "@TetLod/model.maxActive=216"; // the nodes of Uniform3: it starts there, and stays
-    Match m = play(b, "pays.overhead.", "TetLod,Uniform3", SWEEP);
+    static const char *const SWEEP = "@TetLod/model.maxActive=512"; // the nodes of Uniform4: it starts there, and stays
+    Match m = play(b, "pays.overhead.", "TetLod,Uniform4", SWEEP);
     const PliComparison *c = m.comparison;
     const PliOutcome *adaptive = NULL, *plain = NULL;
     for (int k = 0; c && k < c->count; ++k) {
         if (strchr(c->outcome[k].name, '=')) adaptive = &c->outcome[k];
-        if (strcmp(c->outcome[k].name, "Uniform3") == 0) plain = &c->outcome[k];
+        if (strcmp(c->outcome[k].name, "Uniform4") == 0) plain = &c->outcome[k];
     }
     if (c && (!adaptive || !plain || adaptive->dofs_min != plain->dofs_mean || adaptive->dofs_max != plain->dofs_mean))
-        pli_bench_broken(b, "the body is not of the level of Uniform3 all the time");
+        pli_bench_broken(b, "the body is not of the level of Uniform4 all the time");
     else if (c)
         pli_bench_report(b, "overhead", adaptive->total_ms / plain->total_ms, "x of the uniform body");
     end_match(&m);

@@ -220,6 +220,10 @@ typedef struct PliLinearOps {
     /// is_new: b is another one than in the call before. False: nothing was done, and `solve` has to. NULL: it always has.
     bool (*solve_pressed)(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double *force,
                           double *x);
+    /// How tethered points answer without their tethers: *free to b, a Vec3 each, *answer to forces on any of them, [3 count, 3 count],
+    /// until the next call of anything; then prepare has to come. False: it does not know. NULL: it never does.
+    bool (*answers)(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double **answer,
+                    double **free);
 } PliLinearOps;
 
 typedef struct PliLinearMethod {
@@ -390,9 +394,11 @@ PLI_API bool pli_body_step_shadow(PliBody *body, int k, double dt);
 /// m, RMS over the area of the skin.
 PLI_API double pli_body_shadow_distance(PliBody *body, int k, const double *x);
 /// m2, means over the area of the skin: squares of the way from shadow k to the body and of that from shadow `coarser` to k, and their
-/// product. Where errors are a field that shrinks with the size the two ways are parallel.
+/// product. Where errors are a field that shrinks with the size the two ways are parallel. m2/s2 and m2/s: of the speeds of shadow k and of
+/// the mean of both, and their products with the ways; where the error is a phase that lags a way is a time times a velocity.
 typedef struct PliShadowGaps {
     double fine, coarse, product;
+    double speed, lag, coarse_speed, coarse_lag;
 } PliShadowGaps;
 /// Between the body at x, shadow k and shadow `coarser`.
 PLI_API PliShadowGaps pli_body_shadow_gaps(PliBody *body, int k, int coarser, const double *x);

@@ -309,6 +309,7 @@ typedef struct Solve {
     bool converged; ///< the last solve
     bool has_free;  ///< the method knows what the right-hand side without tools does
     bool is_rough;  ///< a matrix near A stands in for it
+    int first;      ///< iterations of the first round of contact
 } Solve;
 
 static bool prepare(Solve *q)
@@ -542,6 +543,22 @@ static bool solve_pressed(Solve *q, const PliStage *stage, const Scratch *w)
     return q->has_free = true;
 }
 
+// Where it is known how tethered points answer to each other, what presses and slides is found among them before anything is solved.
+static bool foresee(Solve *q, const Scratch *w)
+{
+    PliSystem *s = q->s;
+    const PliLinearMethod *m = q->im->chosen;
+    if (!s->foresee || !m->ops->answers || s->constraints || s->tether_count == 0) return true;
+    if ((q->is != PLI_PREPARED_EXACT && !q->is_rough) || q->is_stale) return true;
+    const PliStepMatrix a = matrix_of(s);
+    const double *answer;
+    double *free;
+    if (!m->ops->answers(m->self, &a, w->free, !q->has_free, &answer, &free)) return true;
+    q->has_free = true;
+    (void)s->foresee(s->self, answer, free);
+    return prepare(q);
+}
+
 /// With what presses in the right-hand side.
 static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
 {
@@ -561,22 +578,25 @@ static int solve_loaded(Solve *q, const PliStage *stage, const Scratch *w)
 // little, those come first: what presses and what sticks is then mostly known. @return iterations, or -1
 static int solve_step(Solve *q, const PliStage *stage, const Scratch *w)
 {
-    enum { ROUNDS = 40 };
+    enum { ROUNDS = 40, FORESEEN = 6 };
     static const int WORTH = 12; // iterations, beyond twice the least, that speak for a new preconditioner
     PliSystem *s = q->s;
     const PliImplicit *im = q->im;
     int total = 0, least = 0; ///< of a round with what was prepared for it
     s->prepared_tethers = s->tether_count > 0;
     q->is_rough = q->is == PLI_PREPARED_NEAR && s->tether_count > 0 && s->unsettle;
+    bool matrix = true;
     for (int round = 1;; ++round) {
+        if (matrix && round <= FORESEEN && !foresee(q, w)) return -1;
         const bool fresh = !q->is_stale, pressed = solve_pressed(q, stage, w);
         const int iterations = pressed ? 1 : solve_loaded(q, stage, w);
         if (iterations < 0) return -1;
         q->is_rough = q->is_rough && pressed;
         if (fresh) least = iterations;
+        if (total == 0) q->first = iterations;
         total += iterations;
         s->prepared = q->is;
-        bool matrix = false;
+        matrix = false;
         const bool settled = !s->settle || s->settle(s->self, w->dv, q->converged, &matrix) || round == ROUNDS;
         if (settled && !q->is_rough) return total;
         if (settled) {
@@ -816,7 +836,7 @@ int pli_implicit_step(PliSystem *s, PliImplicit *im, const PliStage *stage)
     s->solve.iterate_ms = pli_cpu_ms() - begin - (s->solve.prepare_ms - spent);
     if (iterations < 0) im->tangent.is_known = false;
     if (iterations < 0) return -1;
-    if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, iterations);
+    if (is_picked(im)) pli_pick_note(&im->pick, s->active_count, q.first); // rounds of contact say little of a method
     double *spare = im->older;
     im->older = im->last, im->last = spare;
     memcpy(im->last, dv, n * sizeof *dv);

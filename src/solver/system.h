@@ -68,6 +68,9 @@ typedef struct PliSystem {
     void (*press)(void *self, double *f);
     /// Implicit: the same times `length`, N s, a Vec3 for each tether; others than tethered points are not pressed.
     const double *(*press_tethers)(void *self, double length);
+    /// Implicit: what presses is found from how tethered points move freely, a Vec3 each, and how they answer to each other,
+    /// [3 count, 3 count]: tethers are others then, and so is `free`. @return false: nothing was done
+    bool (*foresee)(void *self, const double *answer, double *free);
     /// Implicit: whether dv agrees with the tools, `solved` to the tolerance. If not, what `press` adds is another force now, and where it sets `matrix`
     /// tethers are others, too.
     bool (*settle)(void *self, const double *dv, bool solved, bool *matrix);

@@ -16,8 +16,16 @@ typedef struct PliThin {
     double spacing;         ///< m
 } PliThin;
 
-/// Points `spacing` (m) apart or more, sharp ones first: corners and edges are what planes meet. 0: all of them. What `thin` was is gone.
-PliStatus pli_skin_thin(const PliSkin *skin, double spacing, PliThin *thin);
+typedef struct PliThinning {
+    double spacing; ///< m, between points, sharp ones first: corners and edges are what planes meet. 0: all of them
+    /// m, how far one may be above or below the tangent plane of who stands for it, where that is no edge: where a surface is curved there are
+    /// more points. 0: it does not matter.
+    double sag;
+    const PliThin *from; ///< only of these, which stand for what they stand for there; NULL: of all
+} PliThinning;
+
+/// What `thin` was is gone.
+PliStatus pli_skin_thin(const PliSkin *skin, const PliThinning *how, PliThin *thin);
 void pli_thin_free(const PliHost *host, PliThin *thin); ///< then it is empty; one that was zero may be freed, too
 
 #endif

@@ -71,6 +71,34 @@ TEST(Governor, WhatItAllowsFitsTheBudget)
     }
 }
 
+/// An event begins where it fits; what steps with events took teaches nothing about the others; and one that was too dear once is
+/// tried again.
+TEST(Governor, EventsBeginWhereTheyFit)
+{
+    const double work = 100.0, budget = 4.0;
+    PliGovernor g = taught(0.01, 0.5, 200); // steps of 1.5 ms
+    const double other = g.other_ms;
+    EXPECT_EQ(pli_governor_events(&g, 1.0, work, 50), 0u);
+    EXPECT_TRUE(std::isinf(pli_governor_left(&g, 0.0, work)));
+    EXPECT_EQ(pli_governor_events(&g, 0.0, work, 50), 50u);
+    pli_governor_learn_events(&g, work, 1.0, 2.5, 4, 2.0); // 2 ms of adapting and 2 ms more of the rest: 1 ms each
+    EXPECT_NEAR(g.event_ms, 0.25 * (2.0 + 2.5 - other), 0.01);
+    EXPECT_LE(g.other_ms, other) << "what events took is not the rest of a step";
+    const double left = pli_governor_left(&g, budget, work);
+    const PliIndex fit = pli_governor_events(&g, budget, work, 50);
+    EXPECT_GE(fit, 1u);
+    EXPECT_LE(fit * g.event_ms, left);
+    EXPECT_TRUE(pli_governor_is_room(&g, left, fit));
+    EXPECT_FALSE(pli_governor_is_room(&g, left, fit + 2));
+    EXPECT_LE(pli_governor_events(&g, budget, 2 * work, 50), fit) << "more work leaves room for no more";
+    pli_governor_learn_events(&g, work, 1.0, 0.5, 1, 30.0); // a cold cache
+    EXPECT_FALSE(pli_governor_is_room(&g, left, 1));
+    int steps = 0;
+    while (!pli_governor_is_room(&g, left, 1) && steps < 5000) pli_governor_learn(&g, work, 1.0, 0.5), steps++;
+    EXPECT_GT(steps, 100);
+    EXPECT_LT(steps, 2000);
+}
+
 /// Times in another unit, the budget with them: the same work.
 TEST(Governor, OnlyRatiosOfTimesCount)
 {

@@ -24,10 +24,12 @@ std::vector<PliPlanRegion> body(int hot, double error)
     return r;
 }
 
-PliPlan plan(const std::vector<PliPlanRegion> &r, double most, const PliPlan *now = nullptr, bool may_mix = true)
+PliPlan plan(const std::vector<PliPlanRegion> &r, double most, const PliPlan *now = nullptr, bool may_mix = true,
+             double trouble = PLI_PLAN_TROUBLE)
 {
-    return pli_plan_make(levels.data(), static_cast<int>(levels.size()), false, may_mix, r.data(),
-                         static_cast<PliIndex>(r.size()), most, now);
+    const PliPlanAsk ask = { most, trouble, false, may_mix, now };
+    return pli_plan_make(levels.data(), static_cast<int>(levels.size()), r.data(), static_cast<PliIndex>(r.size()),
+                         &ask);
 }
 
 // error left at a level, beyond the finest's: (s_l / s_0)^2 - (s_2 / s_0)^2
@@ -51,7 +53,8 @@ TEST(Plan, AMeasuredLevelIsBelieved)
     auto told = levels;
     told[0].error = 0.02, told[1].error = 0.01;
     const auto level = [&](double most) {
-        return pli_plan_make(told.data(), 3, false, true, r.data(), PliIndex(r.size()), most, nullptr).level;
+        const PliPlanAsk ask = { most, PLI_PLAN_TROUBLE, false, true, nullptr };
+        return pli_plan_make(told.data(), 3, r.data(), PliIndex(r.size()), &ask).level;
     };
     EXPECT_EQ(level(0.03), 0) << "good enough, by measure";
     told[0].error = 5.0;
@@ -100,7 +103,7 @@ TEST(Plan, NoMixtureIsCheaper)
 TEST(Plan, WhatIsInUseIsKept)
 {
     const auto even = body(1000, 1.0);
-    const PliPlan fine = plan(even, 0.9 * left1);
+    const PliPlan fine = plan(even, 0.6 * left1);
     ASSERT_EQ(fine.level, 2);
     EXPECT_EQ(plan(even, 1.1 * left1, &fine).level, 2) << "a coarser level must leave room";
     EXPECT_EQ(plan(even, 2.0 * left1, &fine).level, 1);
@@ -111,6 +114,43 @@ TEST(Plan, WhatIsInUseIsKept)
         if (plan(r, 0.5 * left1, &uniform).uniform) continue;
         EXPECT_FALSE(plan(r, 0.5 * left1, &mixed).uniform) << hot;
     }
+}
+
+const PliPlan at(bool uniform, int level) { return { uniform, level, 0.0, 0.0, 0.0, 0.0, 0.0 }; }
+
+/// What it was counted to cost speaks, not what it promised.
+TEST(Plan, AMixtureThatTurnsOutDearIsLeft)
+{
+    const auto r = body(10, 1.0);
+    const PliPlan mixed = at(false, 2), coarse = at(true, 1);
+    EXPECT_FALSE(plan(r, 0.5 * left1, &mixed).uniform);
+    EXPECT_TRUE(plan(r, 0.5 * left1, &mixed, true, 40.0).uniform);
+    EXPECT_TRUE(plan(r, 0.5 * left1, &coarse, true, 40.0).uniform) << "nor is it entered";
+}
+
+/// Estimates that were made two levels away are not to be trusted, and what lies between costs little.
+TEST(Plan, AFinerLevelIsTriedFirst)
+{
+    const auto even = body(1000, 1.0), local = body(100, 1.0);
+    const PliPlan coarsest = at(true, 0), middle = at(true, 1);
+    EXPECT_EQ(plan(even, 0.1 * left1, nullptr).level, 2);
+    EXPECT_EQ(plan(even, 0.1 * left1, &coarsest).level, 1) << "one level at a time";
+    EXPECT_EQ(plan(even, 0.1 * left1, &middle).level, 2);
+    // a mixture would cost more than the level between
+    const PliPlan p = plan(local, 0.5 * left1, &coarsest), q = plan(local, 0.5 * left1, &middle);
+    ASSERT_FALSE(q.uniform);
+    ASSERT_GT(q.work, 80.0 * 200.0);
+    EXPECT_TRUE(p.uniform);
+    EXPECT_EQ(p.level, 1);
+}
+
+/// A level that is a little farther off stays where keeping the error costs sixteen times as much; one that is far off does not.
+TEST(Plan, WhatIsOutOfProportionIsNotPaid)
+{
+    const auto even = body(1000, 1.0);
+    const PliPlan middle = at(true, 1);
+    EXPECT_EQ(plan(even, left1 / 1.3, &middle).level, 1);
+    EXPECT_EQ(plan(even, left1 / 1.5, &middle).level, 2);
 }
 
 TEST(Plan, NothingStrainedChangesNothing)

@@ -173,6 +173,56 @@ TEST(Choice, TakesBackAStepThatTurnsElementsInsideOut)
     EXPECT_FALSE(pli_choice_take_back(asked.body.get(), &info));
 }
 
+/// A new active set needs a new pattern and tangent, whichever way earlier steps were taken.
+TEST(Choice, PricesSetsThatChange)
+{
+    Mesh mesh = box(4, 4, 16, 1, 1, 4);
+    Bar bar = hung(bar_def(mesh.get(), 2e7, 2e-4));
+    ASSERT_TRUE(bar.step(10, 0.002));
+    ASSERT_EQ(bar.stats().implicit_steps, 0u);
+    const double of_one_set = bar.stats().implicit_work;
+    bar.body.get()->choice.churn = 1.0;
+    ASSERT_TRUE(bar.step(1, 0.002));
+    EXPECT_GT(bar.stats().implicit_work, 1.5 * of_one_set);
+    ASSERT_TRUE(bar.step(40, 0.002));
+    EXPECT_LT(bar.stats().implicit_work, 1.1 * of_one_set) << "the set stayed";
+}
+
+/// Many iterations under a tool say nothing of steps without one; what is known is forgotten in explicit steps.
+TEST(Choice, LearnsIterationsOfEachKindOfStep)
+{
+    Mesh mesh = box(4, 4, 16, 1, 1, 4);
+    Bar bar = hung(bar_def(mesh.get(), 2e7, 2e-4));
+    ASSERT_TRUE(bar.step(10, 0.002));
+    const double before = bar.stats().implicit_work;
+    PliChoice &choice = bar.body.get()->choice;
+    choice.effort[1] = choice.effort[2] = choice.effort[3] = 20.0;
+    ASSERT_TRUE(bar.step(1, 0.002));
+    EXPECT_LT(bar.stats().implicit_work, 1.1 * before);
+    choice.effort[0] = 20.0;
+    ASSERT_TRUE(bar.step(1, 0.002));
+    EXPECT_GT(bar.stats().implicit_work, 2.0 * before);
+    ASSERT_TRUE(bar.step(2000, 0.002));
+    EXPECT_LT(choice.effort[3], 1.5);
+}
+
+/// What is kept of how strain shortens substeps is what a look would say; a body that somebody moved is looked at again.
+TEST(Choice, KnowsTheSubstepsOfWhereAStepEnded)
+{
+    Mesh mesh = box(4, 4, 16, 1, 1, 4);
+    PliFemDef def = bar_def(mesh.get(), 2e5, 0.0);
+    def.base.integrator = PLI_SYMPLECTIC;
+    Bar bar = hung(def);
+    PliBody *body = bar.body.get();
+    ASSERT_TRUE(bar.step(20));
+    ASSERT_GT(body->strained, 0.0);
+    EXPECT_EQ(pli_body_longest_substep(body, bar.state.x.data()), body->strained);
+    const double there = body->strained;
+    for (size_t i = 0; i < bar.state.x.size() / 3; ++i) bar.state.x[3 * i] *= 1.3;
+    EXPECT_LT(pli_body_longest_substep(body, bar.state.x.data()), there);
+    EXPECT_EQ(0.0, body->strained);
+}
+
 TEST(Choice, AResetBodyRunsAgainToTheBit)
 {
     Mesh mesh = box(4, 4, 16, 1, 1, 4);

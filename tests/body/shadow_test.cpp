@@ -96,6 +96,33 @@ TEST(Shadow, WearsAThinnedSkin)
     EXPECT_NEAR(whole, 6.0, 1e-9);
 }
 
+/// Plates touch it at fewer points than it is compared at, where its body says so; a small ball, which would go in between, at all.
+TEST(Shadow, IsTouchedAsSparselyAsItsBody)
+{
+    const PliHost host = pli_host_default();
+    const Mesh mesh = box(2, 2, 2);
+    PliFemDef d = pli_fem_default();
+    d.mesh = mesh.get();
+    d.sparse_contact = true;
+    Body b = cube(8);
+    State s(b.get());
+    PliTool press = {};
+    press.shape = PLI_TOOL_PLANE, press.position[1] = 0.99, press.other[1] = -1.0;
+    ASSERT_EQ(pli_body_add_shadow(b.get(), pli_fem_create(&host, &d, nullptr), 0, 0.2, nullptr), PLI_OK);
+    ASSERT_EQ(pli_body_set_tools(b.get(), &press, 1, nullptr), PLI_OK);
+    const PliSkin *some = b->shadow[0].body->skin;
+    ASSERT_TRUE(step(b.get(), s, 1));
+    ASSERT_NE(some->touching, nullptr);
+    EXPECT_LT(some->touching->count, some->point_count / 2);
+    double area = 0.0;
+    for (PliIndex i = 0; i < some->point_count; ++i) area += some->touching->area[i];
+    EXPECT_NEAR(area, 6.0, 1e-9);
+    press = {};
+    press.shape = PLI_TOOL_SPHERE, press.radius = 0.1, press.position[1] = 2.0;
+    ASSERT_TRUE(step(b.get(), s, 1));
+    EXPECT_EQ(some->touching, nullptr);
+}
+
 /// A force of the host acts on coefficients the shadow does not have: it says so instead of telling nonsense.
 TEST(Shadow, SaysWhenItCannotFollow)
 {
@@ -167,6 +194,29 @@ TEST(Shadow, TellsHowParallelErrorsAre)
     EXPECT_NEAR(g.fine, fine / area, 1e-9 * g.fine);
     EXPECT_NEAR(g.coarse, coarse / area, 1e-9 * g.coarse);
     EXPECT_NEAR(g.product, product / area, 1e-9 * g.coarse);
+}
+
+/// Shadows that are behind by a time and move alike: their ways are that time along the velocities.
+TEST(Shadow, TellsLags)
+{
+    Squeezed body;
+    const double behind[2] = { 0.03, 0.01 }; // coarser first; s
+    const auto velocity = [](const double *rest, double *v) {
+        v[0] = 0.0, v[1] = 0.2 * rest[0], v[2] = -0.1 * rest[1];
+    };
+    for (int k = 0; k < 2; ++k) {
+        const PliShadow &one = body.b->shadow[k];
+        const double *rest = pli_body_rest(one.body);
+        for (PliIndex i = 0; i < pli_body_dof_count(one.body); ++i) {
+            velocity(rest + 3 * i, one.v + 3 * i);
+            for (int c = 0; c < 3; ++c) one.x[3 * i + c] = rest[3 * i + c] - behind[k] * one.v[3 * i + c];
+        }
+    }
+    const PliShadowGaps g = pli_body_shadow_gaps(body.b.get(), 1, 0, body.s.x.data());
+    ASSERT_GT(g.speed, 0.0);
+    EXPECT_NEAR(g.lag / g.speed, 0.01, 1e-12);
+    EXPECT_NEAR(g.coarse_lag / g.coarse_speed, 0.02, 1e-12);
+    EXPECT_NEAR(g.lag * g.lag, g.fine * g.speed, 1e-9 * g.fine * g.speed) << "all of the way is along the motion";
 }
 
 /// What is shown is the body and so much of the way from the shadow; it begins and ends without a jump, and tools and state know nothing of it.

@@ -2,6 +2,7 @@
 // Points that stand for others: far enough apart, near enough to everybody, with all of the area, and corners first.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -20,8 +21,8 @@ namespace
 
 using Skin = std::unique_ptr<PliSkin, decltype(&pli_skin_destroy)>;
 
-/// The surface of a unit cube of `cells` per side, as a skin of its own points.
-Skin cube_skin(PliIndex cells)
+/// The surface of a unit cube of `cells` per side, as a skin of its own points; or blown up to a ball.
+Skin cube_skin(PliIndex cells, bool ball = false)
 {
     Mesh mesh = box(cells, cells, cells);
     EXPECT_EQ(pli_mesh_find_surface(mesh.get()), PLI_OK);
@@ -34,6 +35,10 @@ Skin cube_skin(PliIndex cells)
             points.insert(points.end(), mesh->x + 3 * p, mesh->x + 3 * p + 3);
         }
         tris.push_back(number[p]);
+    }
+    for (size_t i = 0; ball && i < points.size(); i += 3) {
+        const double r = std::hypot(points[i] - 0.5, points[i + 1] - 0.5, points[i + 2] - 0.5);
+        for (size_t k = i; k < i + 3; ++k) points[k] = 0.5 + 0.5 * (points[k] - 0.5) / r;
     }
     const PliHost host = pli_host_default();
     const PliIndex n = static_cast<PliIndex>(points.size() / 3);
@@ -56,7 +61,8 @@ TEST(Thin, PointsAreApartAndEverybodyIsNearOne)
     const Skin skin = cube_skin(9);
     for (double spacing : { 0.15, 0.3, 0.7 }) {
         PliThin thin = {};
-        ASSERT_EQ(pli_skin_thin(skin.get(), spacing, &thin), PLI_OK);
+        const PliThinning how = { spacing, 0.0, nullptr };
+        ASSERT_EQ(pli_skin_thin(skin.get(), &how, &thin), PLI_OK);
         EXPECT_LT(thin.count, skin->point_count);
         for (PliIndex a = 0; a < thin.count; ++a)
             for (PliIndex b = a + 1; b < thin.count; ++b) {
@@ -78,7 +84,8 @@ TEST(Thin, CornersStay)
 {
     const Skin skin = cube_skin(9);
     PliThin thin = {};
-    ASSERT_EQ(pli_skin_thin(skin.get(), 0.9, &thin), PLI_OK);
+    const PliThinning how = { 0.9, 0.0, nullptr };
+    ASSERT_EQ(pli_skin_thin(skin.get(), &how, &thin), PLI_OK);
     int corners = 0;
     for (PliIndex a = 0; a < thin.count; ++a) {
         const double *p = skin->rest + 3 * thin.point[a];
@@ -92,10 +99,49 @@ TEST(Thin, WithoutASpacingAllStay)
 {
     const Skin skin = cube_skin(3);
     PliThin thin = {};
-    ASSERT_EQ(pli_skin_thin(skin.get(), 0.0, &thin), PLI_OK);
+    const PliThinning how = { 0.0, 0.0, nullptr };
+    ASSERT_EQ(pli_skin_thin(skin.get(), &how, &thin), PLI_OK);
     EXPECT_EQ(thin.count, skin->point_count);
     for (PliIndex i = 0; i < thin.count; ++i) EXPECT_EQ(thin.area[i], skin->area[i]);
     pli_thin_free(&skin->host, &thin);
+}
+
+/// Where it is curved a point stands for less: nobody is farther from the plane of who stands for it than was asked for. Flat places and edges
+/// have as many as without.
+TEST(Thin, CurvedPlacesHaveMore)
+{
+    const Skin flat = cube_skin(9), round = cube_skin(9, true);
+    for (PliSkin *skin : { flat.get(), round.get() }) {
+        PliThin few = {}, more = {};
+        const PliThinning plain = { 0.4, 0.0, nullptr }, close = { 0.4, 0.02, nullptr };
+        ASSERT_EQ(pli_skin_thin(skin, &plain, &few), PLI_OK);
+        ASSERT_EQ(pli_skin_thin(skin, &close, &more), PLI_OK);
+        if (skin == flat.get())
+            EXPECT_EQ(more.count, few.count);
+        else
+            EXPECT_GT(more.count, few.count);
+        double area = 0.0, whole = 0.0;
+        for (PliIndex i = 0; i < skin->point_count; ++i) area += more.area[i], whole += skin->area[i];
+        EXPECT_NEAR(area, whole, 1e-12);
+        for (PliThin *t : { &few, &more }) pli_thin_free(&skin->host, t);
+    }
+}
+
+/// Of points that stand for others already: a part of those, with all of the area.
+TEST(Thin, SomeOfSome)
+{
+    const Skin skin = cube_skin(9);
+    PliThin some = {}, few = {};
+    const PliThinning first = { 0.2, 0.0, nullptr }, second = { 0.5, 0.0, &some };
+    ASSERT_EQ(pli_skin_thin(skin.get(), &first, &some), PLI_OK);
+    ASSERT_EQ(pli_skin_thin(skin.get(), &second, &few), PLI_OK);
+    EXPECT_LT(few.count, some.count);
+    EXPECT_GT(few.count, 7u) << "corners are among them";
+    for (PliIndex a = 0; a < few.count; ++a)
+        EXPECT_TRUE(std::binary_search(some.point, some.point + some.count, few.point[a]));
+    EXPECT_NEAR(std::accumulate(few.area, few.area + skin->point_count, 0.0), 6.0, 1e-12);
+    pli_thin_free(&skin->host, &some);
+    pli_thin_free(&skin->host, &few);
 }
 
 } // namespace

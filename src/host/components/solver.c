@@ -119,6 +119,8 @@ static PliStatus solver_solve(PliObject *o, double dt, PliError *err)
         return pli_refuse(err, PLI_DIVERGED, "%s: step %llu at t = %g s was undone: %s", model->object->name,
                           (unsigned long long)scene->step + 1, scene->time, why.text);
     }
+    // the body looks at what is active, and what is passive follows that: a tenth of a small step where levels are many times as large
+    model->state->is_finite = true;
     pli_mechanics_end(&s->m, scene->time);
     return PLI_OK;
 }

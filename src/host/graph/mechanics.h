@@ -21,6 +21,7 @@ typedef struct PliMech {
     double *x, *v, *f, *x0; ///< count Vec3 each
     double *x_reset, *v_reset;
     bool counted;                 ///< somebody has made arrays of `count`
+    bool is_finite;               ///< its solver has looked in this step: nobody else need
     PliData *position, *velocity; ///< whose version grows when x and v change
     // filled by the system it belongs to
     PliObject *mapping;     ///< NULL: independent

@@ -45,7 +45,10 @@ static PliStatus check_finite(PliScene *scene, PliError *err)
     for (size_t i = 0; i < scene->object_count; ++i) {
         PliObject *o = scene->object[i];
         if (!(o->cls->roles & PLI_ROLE_STATE) || !o->node->active) continue;
-        const PliMech *s = pli_state_self(o);
+        PliMech *s = pli_state_self(o);
+        const bool known = s->is_finite;
+        s->is_finite = false;
+        if (known) continue;
         // one sum catches every NaN and infinity
         double sum = 0.0;
         for (size_t k = 0; k < 3 * (size_t)s->count; ++k) sum += fabs(s->x[k]) + fabs(s->v[k]);

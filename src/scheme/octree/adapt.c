@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "adapt/handover.h"
 #include "base/timer.h"
 #include "base/vec.h"
 #include "contact/contact.h"
@@ -13,37 +12,48 @@
 
 // ---- judgement -------------------------------------------------------------------------------------------------------------
 
-/// h^2 |Lap d| of the paper's (10), m, of the displacement less its linear part: a rotation is no reason to split. x is complete.
-static double unevenness(const PliOctree *s, PliIndex cell, const double *x)
+/// Weights that give h^2 |Lap d| of the paper's (10), m, of the displacement less its linear part: a rotation is no reason to split. All of
+/// it is linear in positions, and known before anything moves.
+static void find_bent(const PliOctree *s, PliIndex cell, PliOctreeBent *b)
 {
     const PliOctreeTree *t = s->tree;
-    PliIndex near[26], count = 0;
-    double points[3 * 26], g[3 * 26], F[9] = { 0 }, lap[3] = { 0, 0, 0 }, total = 0.0, least = INFINITY;
+    double points[3 * 26], g[3 * 26], sum[3] = { 0, 0, 0 }, total = 0.0, least = INFINITY;
+    const double *rest = t->rest + 3 * (size_t)cell;
+    b->count = 0;
     for (PliIndex e = t->first[cell]; e < t->first[cell + 1]; ++e) {
         const PliIndex n = t->potential[e];
         if (t->cell[n].level != t->cell[cell].level) continue;
-        near[count] = n;
-        v3_copy(points + 3 * (size_t)count++, t->rest + 3 * (size_t)n);
+        v3_copy(points + 3 * (size_t)b->count, t->rest + 3 * (size_t)n);
+        b->near[b->count++] = n;
     }
-    if (!count) return 0.0;
-    const double *x0 = x + 3 * (size_t)cell, *rest = t->rest + 3 * (size_t)cell;
-    const int rank = pli_octree_fit_frame(rest, points, count, g);
-    for (PliIndex i = 0; i < count; ++i)
-        for (int a = 0; a < 3; ++a)
-            for (int b = 0; b < 3; ++b)
-                F[3 * a + b] += (x[3 * (size_t)near[i] + (size_t)a] - x0[a]) * g[3 * i + (PliIndex)b];
-    for (PliIndex i = 0; i < count; ++i) {
-        double d[3], rest_d[3], linear[3];
-        v3_sub(d, x + 3 * (size_t)near[i], x0);
-        v3_sub(rest_d, points + 3 * (size_t)i, rest);
-        m3_apply(linear, F, rest_d);
-        const double length = v3_norm(rest_d);
-        for (int k = 0; k < 3; ++k) lap[k] += (d[k] - linear[k]) / length;
+    const int rank = b->count ? pli_octree_fit_frame(rest, points, b->count, g) : 0;
+    // sum of (d - F r) / |r| with F = sum of d g^T: each d counts 1 / |r| - g . (sum of r / |r|)
+    for (PliIndex i = 0; i < b->count; ++i) {
+        double r[3];
+        v3_sub(r, points + 3 * (size_t)i, rest);
+        const double length = v3_norm(r);
+        v3_madd(sum, 1.0 / length, r);
+        b->weight[i] = 1.0 / length;
         total += length;
         least = length < least ? length : least;
     }
+    for (PliIndex i = 0; i < b->count; ++i) b->weight[i] -= v3_dot(g + 3 * (size_t)i, sum);
     // (6) is a third of the Laplacian for neighbours all around; in a row it is all of it
-    return least * least * 2.0 / total * v3_norm(lap) * (rank > 0 ? rank : 1);
+    b->scale = b->count ? least * least * 2.0 / total * (rank > 0 ? rank : 1) : 1.0;
+}
+
+/// x is complete where cells have daughters.
+static double unevenness(const PliOctree *s, PliIndex cell, const double *x)
+{
+    PliOctreeBent *b = &s->bent[cell];
+    double lap[3] = { 0, 0, 0 };
+    if (b->scale == 0.0) find_bent(s, cell, b);
+    for (PliIndex i = 0; i < b->count; ++i) {
+        double d[3];
+        v3_sub(d, x + 3 * (size_t)b->near[i], x + 3 * (size_t)cell);
+        v3_madd(lap, b->weight[i], d);
+    }
+    return b->scale * v3_norm(lap);
 }
 
 /// Each cell once in a decision.
@@ -78,14 +88,17 @@ static double force_on(const PliOctree *s, PliIndex cell)
     return v3_norm(sum);
 }
 
-static double tool_score(const PliBody *body, const double p[3], double size)
+/// Where a tool will be when what is decided now is carried out counts as well.
+static double tool_score(const PliOctree *s, const PliBody *body, const double p[3], double size)
 {
+    const double until = s->lag + pli_body_def(body)->criterion.interval;
     int count;
     const PliTool *tools = pli_body_tools(body, &count);
     double best = 0.0;
     for (int i = 0; i < count; ++i) {
         double normal[3];
-        const double score = pli_score_contact(pli_tool_distance(&tools[i], 0.0, p, normal), size);
+        const double ahead = until * v3_norm(tools[i].velocity);
+        const double score = pli_score_contact(pli_tool_distance(&tools[i], 0.0, p, normal) - ahead, size);
         if (!(score <= best)) best = score;
     }
     return best;
@@ -109,7 +122,7 @@ static double score_of(PliOctree *s, const PliBody *body, PliIndex cell, const d
     case PLI_BY_FORCE: score = force_on(s, cell) / (s->op.lame.mu * size * size * c->threshold); break;
     }
     if (c->kind == PLI_BY_CAMERA || c->kind == PLI_BY_REGION) return score;
-    const double near = tool_score(body, p, size);
+    const double near = tool_score(s, body, p, size);
     return near > score ? near : score;
 }
 
@@ -132,24 +145,24 @@ static void judge(PliOctree *s, PliBody *body, const double *x, const double *v)
 /// Particles times the substeps their level needs in a step, up to a factor.
 static double work_of(const PliOctree *s, PliIndex cell) { return ldexp(1.0, s->tree->cell[cell].level); }
 
-static double work_now(const PliOctree *s)
+static double work_in(const PliOctree *s, const PliOctreeOperator *o)
 {
     double sum = 0.0;
-    for (PliIndex c = 0; c < s->tree->cell_count; ++c)
-        if (s->active.is_active[c]) sum += work_of(s, c);
+    for (PliIndex i = 0; i < o->count; ++i) sum += work_of(s, o->cell[i]);
     return sum;
 }
+
+static double work_now(const PliOctree *s) { return work_in(s, &s->op); }
 
 typedef struct Decision {
     PliOctree *s;
     PliBody *body;
-    double *x, *v;
-    double work, most_work, stop_at;
+    double work, most_work;
+    PliIndex most_events;
     PliIndex next_merge;
-    bool changed;
 } Decision;
 
-static bool may_continue(const Decision *d) { return isinf(d->stop_at) || pli_cpu_ms() < d->stop_at; }
+static bool may_continue(const Decision *d) { return d->s->planned_count < d->most_events; }
 
 static double daughters_work(const PliOctree *s, PliIndex cell)
 {
@@ -159,40 +172,35 @@ static double daughters_work(const PliOctree *s, PliIndex cell)
     return sum - work_of(s, cell);
 }
 
-static bool merge(Decision *d, PliIndex mother)
+static bool plan_merge(Decision *d, PliIndex mother)
 {
     PliOctree *s = d->s;
-    if (!pli_octree_may_merge(&s->active, mother) || s->stays_split[mother]) return false;
-    pli_body_before_event(d->body, d->x, s->tree->rest + 3 * (size_t)mother,
-                          3.0 * s->tree->size[s->tree->cell[mother].level]);
-    pli_octree_merge_cell(s, mother, d->x, d->v);
+    if (!pli_octree_may_merge(&s->next_active, mother) || s->stays_split[mother]) return false;
+    pli_octree_merge(&s->next_active, mother);
+    s->planned[s->planned_count++] = mother;
     pli_criterion_note_coarsened(&s->criterion, mother);
-    pli_body_stats_mutable(d->body)->coarsened++;
     d->work -= daughters_work(s, mother);
-    return d->changed = true;
+    return true;
 }
 
 /// With everything that balance asks for first, or not at all.
-static bool split(Decision *d, PliIndex cell)
+static bool plan_split(Decision *d, PliIndex cell)
 {
     PliOctree *s = d->s;
     const PliIndex *order, most = pli_body_def(d->body)->criterion.max_active;
-    const PliIndex count = pli_octree_plan_split(&s->active, cell, &order);
+    const PliIndex count = pli_octree_plan_split(&s->next_active, cell, &order);
     double more = 0.0;
     for (PliIndex i = 0; i < count; ++i) more += daughters_work(s, order[i]);
-    if (most != PLI_NONE && s->active.count + pli_octree_plan_growth(s->tree, order, count) > most) return false;
-    if (d->work + more > d->most_work) return false;
+    if (most != PLI_NONE && s->next_active.count + pli_octree_plan_growth(s->tree, order, count) > most) return false;
+    if (d->work + more > d->most_work || (s->planned_count && s->planned_count + count > d->most_events)) return false;
     for (PliIndex i = 0; i < count; ++i) {
         const PliIndex c = order[i]; // the list stays: splits do not plan
-        pli_body_before_event(d->body, d->x, s->tree->rest + 3 * (size_t)c,
-                              3.0 * s->tree->size[s->tree->cell[c].level]);
-        pli_octree_split_cell(s, c, d->x, d->v);
-        s->fresh[s->fresh_count++] = c;
+        pli_octree_split(&s->next_active, c);
+        s->planned[s->planned_count++] = c;
         pli_criterion_note_refined(&s->criterion, c);
-        pli_body_stats_mutable(d->body)->refined++;
     }
     d->work += more;
-    return d->changed = true;
+    return true;
 }
 
 static void force_merges(Decision *d, double limit, double below)
@@ -201,7 +209,7 @@ static void force_merges(Decision *d, double limit, double below)
     while (may_continue(d) && d->work > limit && d->next_merge < c->coarsen_count &&
            c->coarsen[d->next_merge].score < below) {
         const PliProposal *p = &c->coarsen[d->next_merge++];
-        if (merge(d, p->region) && !pli_criterion_volunteers(c, p)) pli_body_stats_mutable(d->body)->forced++;
+        if (plan_merge(d, p->region) && !pli_criterion_volunteers(c, p)) pli_body_stats_mutable(d->body)->forced++;
     }
 }
 
@@ -214,167 +222,124 @@ static void decide(Decision *d)
     PliIndex i = 0;
     for (; i < c->refine_count && may_continue(d); ++i) {
         const PliProposal *p = &c->refine[i];
-        if (!d->s->active.is_active[p->region] || split(d, p->region)) continue;
+        if (!d->s->next_active.is_active[p->region] || plan_split(d, p->region)) continue;
         const PliIndex before = d->next_merge;
         if (isfinite(d->most_work)) force_merges(d, 0.97 * d->most_work, 0.5 * p->score);
-        if (d->next_merge == before || !split(d, p->region)) stats->refused++;
+        if (d->next_merge == before || !plan_split(d, p->region)) stats->refused++;
     }
     for (PliIndex k = d->next_merge; k < c->coarsen_count && may_continue(d); ++k)
-        if (pli_criterion_volunteers(c, &c->coarsen[k])) (void)merge(d, c->coarsen[k].region);
+        if (pli_criterion_volunteers(c, &c->coarsen[k])) (void)plan_merge(d, c->coarsen[k].region);
 }
 
-// ---- energy ----------------------------------------------------------------------------------------------------------------
-
-/// Internal forces on the points of the operator, nothing viscous.
-static const double *forces_at(PliOctree *s, const double *x)
+void pli_octree_forget_plan(PliOctree *s)
 {
-    PliOctreeOperator *o = &s->op;
-    const PliIndex n = o->count + o->extra + o->wall_count;
-    double *at = s->scratch, *f = s->scratch + 3 * (size_t)n;
-    for (PliIndex i = 0; i < o->count; ++i) v3_copy(at + 3 * (size_t)i, x + 3 * (size_t)o->cell[i]);
-    for (PliIndex i = 0; i < o->extra; ++i)
-        v3_copy(at + 3 * (size_t)(o->count + i), x + 3 * (size_t)(s->axis_first + i));
-    for (PliIndex i = 0; i < o->wall_count; ++i)
-        v3_copy(at + 3 * (size_t)(o->count + o->extra + i), x + 3 * (size_t)(s->wall_first + o->wall[i]));
-    memset(f, 0, 3 * (size_t)n * sizeof *f);
-    pli_octree_add_force(o, at, NULL, f);
-    return f;
-}
-
-/// Daughters of one mother go where internal forces push them, about their common centre.
-static void relax_group(PliOctree *s, PliIndex mother, const double *f, double *x, const double *v, double spin[3])
-{
-    const PliOctreeOperator *o = &s->op;
-    double mean[3] = { 0, 0, 0 }, mass = 0.0, step = INFINITY;
-    for (int pass = 0; pass < 2; ++pass) {
-        if (pass && !isfinite(step)) return; // cells that touch nothing by a face: no force moves them
-        for (int k = 0; k < 8; ++k) {
-            const PliIndex c = s->tree->cell[mother].child[k];
-            if (c == PLI_NONE || !s->active.is_active[c] || (s->fixed && s->fixed[c])) continue;
-            const PliIndex i = o->position[c];
-            if (pass == 0) {
-                step = o->step[i] < step ? o->step[i] : step;
-                mass += o->mass[i];
-                v3_add(mean, mean, f + 3 * (size_t)i);
-                continue;
-            }
-            double *move = s->drift + 3 * (size_t)c, l[3];
-            for (int a = 0; a < 3; ++a)
-                move[a] =
-                    0.85 * move[a] + 0.2 * step * step * (f[3 * (size_t)i + (size_t)a] / o->mass[i] - mean[a] / mass);
-            v3_add(x + 3 * (size_t)c, x + 3 * (size_t)c, move);
-            v3_cross(l, move, v + 3 * (size_t)c);
-            v3_madd(spin, -o->mass[i], l);
-        }
+    while (s->planned_count) {
+        const PliIndex cell = s->planned[--s->planned_count];
+        if (s->next_active.is_active[cell])
+            pli_octree_split(&s->next_active, cell);
+        else
+            pli_octree_merge(&s->next_active, cell);
     }
+    s->next_ready = false;
 }
 
-/// All particles, when daughters alone cannot give enough back: the centre of mass of what is free stays.
-static void relax_all(PliOctree *s, const double *f, double *x, const double *v, double spin[3])
+// ---- what is planned -------------------------------------------------------------------------------------------------------
+
+/// Work on the operator to come that a step takes besides its own, as a part of that; what a particle takes in a substep in units of it
+/// (octants); and what carrying out takes of it. Counted in instructions.
+static const double PREPARE_SHARE = 0.75, PARTICLE_UNITS = 4.0, CARRY_OUT_SHARE = 0.5;
+/// Particles for each event of a plan, and events that any plan may have: what it takes to carry out grows with them.
+enum { PARTICLES_PER_EVENT = 32, FEW_EVENTS = 4 };
+/// A plan is ready after so many steps or little more, however little a step takes; and what an operator takes for each particle, and
+/// each that splits.
+static const double MOST_STEPS = 8.0, MAKE_UNITS = 12.0, SPLIT_UNITS = 1500.0;
+
+static double substeps(const PliOctree *s, const PliBodyDef *def, double dt)
 {
-    const PliOctreeOperator *o = &s->op;
-    double step = INFINITY;
-    for (PliIndex i = 0; i < o->count; ++i) step = o->step[i] < step ? o->step[i] : step;
-    if (!isfinite(step)) return;
-    for (PliIndex i = 0; i < o->count; ++i) {
-        const size_t c = o->cell[i];
-        double *move = s->drift + 3 * c, l[3];
-        if (s->fixed && s->fixed[c]) continue;
-        for (size_t a = 0; a < 3; ++a) move[a] = 0.85 * move[a] + 0.2 * step * step * f[3 * (size_t)i + a] / o->mass[i];
-        v3_add(x + 3 * c, x + 3 * c, move);
-        v3_cross(l, move, v + 3 * c);
-        v3_madd(spin, -o->mass[i], l);
-    }
+    const double step = def->courant * pli_octree_critical_step(&s->op, false);
+    return isfinite(step) && step > 0.0 ? fmax(1.0, ceil(dt / step)) : 1.0;
 }
 
-static void forget_drift(PliOctree *s)
+/// Goes on with the operator of the next set. @return whether it is there and the step has room to carry out the plan
+static bool prepare(PliOctree *s, const PliBodyDef *def, double dt)
 {
-    for (PliIndex i = 0; i < s->op.count; ++i) memset(s->drift + 3 * (size_t)s->op.cell[i], 0, 3 * sizeof *s->drift);
-}
-
-/// J, with that of the weight.
-static double energy_of(PliBody *body, const double *x, const double *v)
-{
-    const PliEnergy e = pli_body_energy(body, x, v);
-    return e.elastic + e.kinetic - e.mass * v3_dot(pli_body_def(body)->gravity, e.centre);
-}
-
-/// What a split put too far from where forces want it goes there, as long as the body is richer than before. @return what it is richer by, J.
-static double relax(PliOctree *s, PliBody *body, double before, double *x, double *v)
-{
-    enum { ROUNDS = 8, IN_A_ROUND = 4 };
-    double energy = energy_of(body, x, v), spin[3] = { 0, 0, 0 };
-    int tools;
-    (void)pli_body_tools(body, &tools);
-    // what a tool presses would spring into it; and it makes splits all the time
-    for (int all = 0; all < (tools ? 1 : 2); ++all) {
-        forget_drift(s);
-        for (int round = 0; round < (tools ? 1 : ROUNDS) && (all || s->fresh_count) && energy > before; ++round) {
-            for (int k = 0; k < IN_A_ROUND; ++k) {
-                const double *f = forces_at(s, x);
-                for (PliIndex i = 0; i < s->fresh_count && !all; ++i) relax_group(s, s->fresh[i], f, x, v, spin);
-                if (all) relax_all(s, f, x, v, spin);
-            }
-            energy = energy_of(body, x, v);
-        }
+    const double budget = def->criterion.budget_ms;
+    if (!(budget > 0.0)) {
+        const double step = PREPARE_SHARE * PARTICLE_UNITS * s->op.count * substeps(s, def, dt),
+                     all = MAKE_UNITS * s->next.count + SPLIT_UNITS * s->planned_count;
+        const double most = fmax(step, all / MOST_STEPS);
+        double work = most;
+        if (!s->next_ready) s->next_ready = pli_octree_operator_continue(&s->next, &work);
+        return s->next_ready && work >= CARRY_OUT_SHARE * most;
     }
-    if (v3_norm(spin) > 0.0) {
-        const PliEventPatch patch = { s->patch, s->patch_mass, s->op.count };
-        (void)pli_handover_spin(&patch, spin, x, v);
-        energy = energy_of(body, x, v);
-    }
-    return energy - before;
-}
-
-/// An event that made the body richer pays with motion that is not rigid.
-static void settle_energy(PliOctree *s, PliBody *body, double before, double *x, double *v)
-{
-    pli_body_recut(body);
-    PliStats *stats = pli_body_stats_mutable(body);
-    for (PliIndex i = 0; i < s->op.count; ++i) {
-        s->patch[i] = s->op.cell[i];
-        s->patch_mass[i] = s->fixed && s->fixed[s->op.cell[i]] ? 0.0 : s->op.mass[i];
-    }
-    const double gained = relax(s, body, before, x, v);
-    if (gained > 0.0) {
-        const PliEventPatch patch = { s->patch, s->patch_mass, s->op.count };
-        stats->energy_added += pli_handover_cap(&patch, gained, x, v);
-    } else {
-        stats->energy_removed -= gained;
-    }
+    // what the step leaves of the budget; a piece at least, or it would never be done
+    enum { PIECE = 64, MOST_WAIT = 20 };
+    static const double MARGIN = 0.5; // the last piece is a large one
+    const double left = pli_governor_left(&s->governor, budget, work_now(s)), begin = pli_cpu_ms();
+    do {
+        double work = PIECE;
+        if (!s->next_ready) s->next_ready = pli_octree_operator_continue(&s->next, &work);
+        s->prepared_ms = pli_cpu_ms() - begin;
+    } while (!s->next_ready && s->prepared_ms < MARGIN * left);
+    if (!s->next_ready) return false;
+    // what makes room needs none
+    if (work_in(s, &s->next) < work_now(s)) return true;
+    if (pli_governor_is_room(&s->governor, left - s->prepared_ms, s->planned_count)) return true;
+    if (s->since_look > MOST_WAIT * dt) pli_octree_forget_plan(s); // another one may fit, or less is needed
+    return false;
 }
 
 static void learn(PliOctree *s, const PliStats *stats)
 {
-    pli_governor_learn(&s->governor, work_now(s), stats->solve_ms,
-                       fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
-    if (s->decided) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
+    const double ms = stats->adapt_ms - s->prepared_ms; // that is what the step left
+    pli_governor_learn_events(&s->governor, work_now(s), stats->solve_ms,
+                              fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms), s->carried_out, ms);
+    if (s->decided && !s->carried_out) pli_governor_learn_decision(&s->governor, ms);
     s->decided = false;
+    s->carried_out = 0;
+    s->prepared_ms = 0.0;
+}
+
+/// Looks where the set should change, and plans that.
+static void look(PliOctree *s, PliBody *body, double *x, double *v)
+{
+    const PliCriterionDef *c = &pli_body_def(body)->criterion;
+    s->decided = true;
+    pli_octree_spread_judged(s, x);
+    if (c->kind == PLI_BY_VELOCITY) pli_octree_spread_judged(s, v);
+    pli_criterion_begin(&s->criterion, c);
+    judge(s, body, x, v);
+    Decision d = { .s = s, .body = body, .work = work_now(s) };
+    d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
+    const PliIndex most = s->op.count / PARTICLES_PER_EVENT;
+    d.most_events =
+        pli_governor_events(&s->governor, c->budget_ms, d.work, most > FEW_EVENTS ? most : (PliIndex)FEW_EVENTS);
+    if (d.most_events == 0) d.most_events = 1; // waits until there is room
+    decide(&d);
+    if (s->planned_count) pli_octree_operator_begin(&s->next, s->is_held, &s->op);
 }
 
 bool pli_octree_adapt(void *self, PliBody *body, double *x, double *v, double dt)
 {
     PliOctree *s = self;
-    const PliCriterionDef *c = &pli_body_def(body)->criterion;
+    const PliBodyDef *def = pli_body_def(body);
+    const PliCriterionDef *c = &def->criterion;
     pli_octree_turn_axes(s, x, v, dt);
     const bool due = pli_criterion_due(&s->criterion, c, dt);
     if (c->budget_ms > 0.0 && pli_body_stats_mutable(body)->steps > 0) learn(s, pli_body_stats_mutable(body));
-    if (!due || s->tree->level_count == 1) return false;
-    if (c->budget_ms > 0.0 && s->governor.samples == 0) return false; // nobody knows yet what anything costs
-    s->decided = true;
-    s->fresh_count = 0;
-    pli_octree_spread(s, x);
-    pli_octree_spread(s, v);
-    pli_criterion_begin(&s->criterion, c);
-    judge(s, body, x, v);
-    if (!s->criterion.refine_count && (!s->criterion.coarsen_count || s->criterion.coarsen[0].score >= c->coarsen) &&
-        !(c->budget_ms > 0.0))
-        return false;
-    const double before = energy_of(body, x, v);
-    Decision d = { .s = s, .body = body, .x = x, .v = v, .work = work_now(s) };
-    d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
-    d.stop_at = c->budget_ms > 0.0 ? pli_cpu_ms() + pli_governor_time(&s->governor, c->budget_ms) : INFINITY;
-    decide(&d);
-    if (d.changed) settle_energy(s, body, before, x, v);
-    return d.changed;
+    if (s->tree->level_count == 1) return false;
+    s->since_look += dt;
+    if (!s->planned_count) {
+        if (!due) return false;
+        if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST)
+            return false; // nobody knows yet what anything costs
+        look(s, body, x, v);
+        s->since_look = 0.0;
+        if (!s->planned_count) return false;
+    }
+    if (!prepare(s, def, dt)) return false;
+    s->lag = s->since_look;
+    s->carried_out = s->planned_count;
+    pli_octree_carry_out(s, body, x, v);
+    return true;
 }

@@ -60,7 +60,7 @@ bool pli_octree_fit_quadratic(const double centre[3], double width, const double
         pli_octree_monomials(centre, width, points + 3 * (size_t)p, b + 1);
         for (int i = 0; i < MOST; ++i) {
             const double wb = basis[p][i] = weight * b[i];
-            for (int j = 0; j < MOST; ++j) a[i][j] += wb * b[j]; // only j <= i is needed
+            for (int j = 0; j <= i; ++j) a[i][j] += wb * b[j];
         }
     }
     for (int i = 0; i < MOST; ++i) {

@@ -15,7 +15,14 @@ static void retune(void *self, const PliBodyDef *def)
 {
     PliOctree *s = self;
     s->def.base = *def;
+    const PliMaterial *was = &s->op.material, *is = &def->material;
+    if (was->law == is->law && was->young == is->young && was->poisson == is->poisson && was->density == is->density &&
+        was->damping == is->damping)
+        return; // a plan may stay
     pli_octree_operator_set_material(&s->op, &def->material);
+    pli_octree_operator_set_material(&s->next, &def->material);
+    pli_octree_forget_plan(s);
+    s->op_is_made = false;
 }
 
 static void add_force(void *self, const double *x, const double *v, double *f)

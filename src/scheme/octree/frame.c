@@ -151,21 +151,25 @@ static void set_walls(const PliOctree *s, PliIndex cell, const double F[9], doub
     }
 }
 
-static void set_daughters(const PliOctree *s, PliIndex cell, const double F[9], double *x)
+/// Down to a level; walls with the finest.
+static void set_daughters(const PliOctree *s, PliIndex cell, const double F[9], int last, double *x)
 {
-    set_walls(s, cell, F, x);
+    if (last + 1 == s->tree->level_count)
+        set_walls(s, cell, F, x);
+    else if (s->tree->cell[cell].level >= last)
+        return;
     for (int k = 0; k < 8; ++k) {
         const PliIndex c = s->tree->cell[cell].child[k];
         if (c == PLI_NONE) continue;
         double *out = x + 3 * (size_t)c;
         m3_apply(out, F, s->place + 3 * (size_t)c);
         v3_add(out, out, x + 3 * (size_t)cell);
-        set_daughters(s, c, F, x);
+        set_daughters(s, c, F, last, x);
     }
 }
 
-/// Cells above the active ones, walls included.
-static void set_mothers(const PliOctree *s, double *x)
+/// Cells above the active ones.
+static void set_mothers(const PliOctree *s, bool with_walls, double *x)
 {
     const PliOctreeTree *t = s->tree;
     for (PliIndex c = t->level_first[t->level_count - 1]; c-- > 0;) {
@@ -175,7 +179,7 @@ static void set_mothers(const PliOctree *s, double *x)
             if (t->cell[c].child[k] != PLI_NONE)
                 v3_madd(sum, t->volume[t->cell[c].child[k]] / t->volume[c], x + 3 * (size_t)t->cell[c].child[k]);
         v3_copy(x + 3 * (size_t)c, sum);
-        for (int side = 0; side < 6; ++side) {
+        for (int side = 0; side < 6 && with_walls; ++side) {
             const PliIndex w = t->cell[c].wall[side];
             if (w == PLI_NONE || s->is_held[w]) continue;
             double mean[3] = { 0, 0, 0 };
@@ -204,9 +208,20 @@ void pli_octree_spread(void *self, double *x)
         double F[9];
         if (!pli_octree_has_children(s->tree, s->op.cell[i]) && !has_walls(s->tree, s->op.cell[i])) continue;
         pli_octree_frame_gradient(s, pli_octree_frame(s, s->op.cell[i]), x, F);
-        set_daughters(s, s->op.cell[i], F, x);
+        set_daughters(s, s->op.cell[i], F, s->tree->level_count - 1, x);
     }
-    set_mothers(s, x);
+    set_mothers(s, true, x);
+}
+
+void pli_octree_spread_judged(const PliOctree *s, double *x)
+{
+    const int last = s->tree->level_count - 2;
+    for (PliIndex i = 0; i < s->op.count && s->tree->cell[s->op.cell[i]].level < last; ++i) { // they ascend by level
+        double F[9];
+        pli_octree_frame_gradient(s, pli_octree_frame(s, s->op.cell[i]), x, F);
+        set_daughters(s, s->op.cell[i], F, last, x);
+    }
+    set_mothers(s, false, x);
 }
 
 // ---- rows ------------------------------------------------------------------------------------------------------------------

@@ -39,14 +39,19 @@ static void destroy(void *self, const PliHost *host)
     PLI_FREE(host, s->patch_mass, cells);
     PLI_FREE(host, s->in_patch, cells);
     PLI_FREE(host, s->uneven, cells);
+    PLI_FREE(host, s->bent, s->tree ? s->tree->level_first[s->tree->level_count - 1] : 0);
     PLI_FREE(host, s->fresh, cells);
     PLI_FREE(host, s->drift, 3 * (size_t)cells);
+    PLI_FREE(host, s->planned, cells);
+    PLI_FREE(host, s->mark, cells);
     PLI_FREE(host, s->scratch, scratch);
     PLI_FREE(host, s->surface_points, 3 * (size_t)s->surface_point_count);
     PLI_FREE(host, s->surface_tris, 3 * (size_t)s->surface_tri_count);
     pli_criterion_free(&s->criterion);
     pli_octree_operator_free(&s->op);
+    pli_octree_operator_free(&s->next);
     pli_octree_active_free(&s->active);
+    pli_octree_active_free(&s->next_active);
     pli_octree_tree_destroy(s->tree);
     PLI_FREE(host, s, 1);
 }
@@ -70,9 +75,13 @@ static void split_what_stays(PliOctree *s)
     for (PliIndex c = 0; c < s->tree->cell_count; ++c) {
         if (!s->stays_split[c] || !s->active.is_active[c]) continue;
         const PliIndex *order, count = pli_octree_plan_split(&s->active, c, &order);
-        for (PliIndex i = 0; i < count; ++i) pli_octree_split(&s->active, order[i]);
+        for (PliIndex i = 0; i < count; ++i) {
+            pli_octree_split(&s->active, order[i]);
+            pli_octree_split(&s->next_active, order[i]);
+        }
     }
     memset(s->frame_is_stale, 1, s->tree->cell_count);
+    s->op_is_made = false;
     s->revision++;
 }
 
@@ -80,6 +89,9 @@ static void reset(void *self)
 {
     PliOctree *s = self;
     pli_octree_active_start(&s->active, s->def.start_level);
+    pli_octree_active_start(&s->next_active, s->def.start_level);
+    s->planned_count = s->carried_out = 0;
+    s->lag = s->since_look = s->prepared_ms = 0.0;
     reset_places(s);
     memcpy(s->rotation, one, sizeof one);
     memcpy(s->turn, one, sizeof one);
@@ -92,7 +104,15 @@ static void reset(void *self)
 static void cut(void *self, PliCut *cut)
 {
     PliOctree *s = self;
-    pli_octree_operator_build(&s->op, s->is_held);
+    if (!s->carrying_out && !s->op_is_made) { // sets, walls or material were changed by others
+        pli_octree_forget_plan(s);
+        pli_octree_operator_begin(&s->next, s->is_held, &s->op);
+        double work = INFINITY;
+        (void)pli_octree_operator_continue(&s->next, &work);
+    }
+    if (s->carrying_out || !s->op_is_made) pli_octree_operator_swap(&s->op, &s->next);
+    s->carrying_out = false;
+    s->op_is_made = true;
     PliIndex n = 0;
     for (; n < s->op.count; ++n) {
         s->cut_active[n] = s->op.cell[n];
@@ -121,6 +141,7 @@ static void pin(void *self, const uint8_t *fixed)
     PliOctree *s = self;
     const PliOctreeTree *t = s->tree;
     s->fixed = fixed;
+    pli_octree_forget_plan(s);
     memset(s->stays_split, 0, t->cell_count);
     for (PliIndex w = 0; w < t->wall_count; ++w) s->is_held[w] = fixed[s->wall_first + w];
     for (PliIndex c = 0; c < t->cell_count; ++c) {
@@ -194,14 +215,17 @@ static bool allocate(PliOctree *s)
     s->patch_mass = PLI_NEW(host, cells, double);
     s->in_patch = PLI_NEW(host, cells, uint8_t);
     s->uneven = PLI_NEW(host, cells, double);
+    s->bent = PLI_NEW(host, s->tree->level_first[s->tree->level_count - 1], PliOctreeBent);
     s->fresh = PLI_NEW(host, cells, PliIndex);
     s->drift = PLI_NEW(host, 3 * (size_t)cells, double);
+    s->planned = PLI_NEW(host, cells, PliIndex);
+    s->mark = PLI_NEW(host, cells, uint8_t);
     s->scratch = PLI_NEW(host, 6 * (active + s->op.wall_capacity), double);
     return s->rest && s->level && s->is_held && s->stays_split && s->place && s->seat && s->frame &&
            s->frame_is_stale && s->sum && s->touched && s->row_first && s->row_column && s->row_weight &&
            s->cut_active && s->cut_mass && s->cut_driven && s->cut_slave && s->cut_first && s->patch && s->patch_mass &&
-           s->in_patch && s->uneven && s->fresh && s->drift && s->scratch &&
-           pli_criterion_init(&s->criterion, host, cells) == PLI_OK;
+           s->in_patch && s->uneven && (s->bent || s->tree->level_count == 1) && s->fresh && s->drift && s->planned &&
+           s->mark && s->scratch && pli_criterion_init(&s->criterion, host, cells) == PLI_OK;
 }
 
 static void fill_coefficients(PliOctree *s)
@@ -312,14 +336,19 @@ static PliStatus build(PliOctree *s, const PliOctreeDef *def, PliError *err)
         s->tree = pli_octree_tree_create(&s->host, v, def->levels, err);
     pli_voxels_destroy(v);
     if (!s->tree) return PLI_BAD_ARGUMENT;
-    if (pli_octree_active_init(&s->active, s->tree) != PLI_OK)
+    if (pli_octree_active_init(&s->active, s->tree) != PLI_OK ||
+        pli_octree_active_init(&s->next_active, s->tree) != PLI_OK)
         return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the neighbours of %u cells", s->tree->cell_count);
-    PliStatus status =
-        pli_octree_operator_init(&s->op, &s->active, &def->base.material, def->operators == PLI_OCTREE_PAPER, err);
-    if (status == PLI_OK) status = pli_octree_operator_set_regions(&s->op, &def->base, err);
-    if (status != PLI_OK) return status;
+    const bool is_paper = def->operators == PLI_OCTREE_PAPER;
+    for (int k = 0; k < 2; ++k) {
+        PliOctreeOperator *o = k ? &s->next : &s->op;
+        const PliOctreeActive *set = k ? &s->next_active : &s->active;
+        PliStatus status = pli_octree_operator_init(o, set, &def->base.material, is_paper, err);
+        if (status == PLI_OK) status = pli_octree_operator_set_regions(o, &def->base, err);
+        if (status != PLI_OK) return status;
+    }
     s->axis_count = PLI_OCTREE_AXES;
-    s->op.extra = s->axis_count;
+    s->op.extra = s->next.extra = s->axis_count;
     s->wall_first = s->tree->cell_count;
     s->axis_first = s->wall_first + s->tree->wall_count;
     s->dof_count = s->axis_first + s->axis_count;
@@ -394,11 +423,14 @@ bool pli_octree_event(PliBody *body, const PliState *state, PliIndex cell, bool 
 {
     PliOctree *s = pli_body_self(body);
     if (cell >= s->tree->cell_count) return false;
+    pli_octree_forget_plan(s);
     if (split ? !pli_octree_may_split(&s->active, cell) : !pli_octree_may_merge(&s->active, cell)) return false;
     if (split)
         pli_octree_split_cell(s, cell, state->x, state->v);
     else
         pli_octree_merge_cell(s, cell, state->x, state->v);
+    (split ? pli_octree_split : pli_octree_merge)(&s->next_active, cell);
+    s->op_is_made = false;
     pli_body_recut(body);
     return true;
 }

@@ -23,12 +23,25 @@ typedef struct PliOctreeFrame {
     bool is_thin;
 } PliOctreeFrame;
 
+/// How far the particles around a cell, on its level, are from a linear field: scale |sum weight (x - x_cell)|.
+typedef struct PliOctreeBent {
+    PliIndex count, near[26];
+    double weight[26], scale; ///< scale 0: not looked at yet
+} PliOctreeBent;
+
 typedef struct PliOctree {
     PliHost host;
     PliOctreeDef def;
     PliOctreeTree *tree;
     PliOctreeActive active;
     PliOctreeOperator op;
+    // What is decided is carried out when its operator is made, some steps later. In between `active` and `op` are those of the body.
+    PliOctreeActive next_active; ///< as decided; the same as `active` when nothing is planned
+    PliOctreeOperator next;
+    PliIndex *planned,
+        planned_count; ///< events that lead there, in order: a cell that splits, a mother whose daughters merge
+    bool next_ready, carrying_out; ///< its operator is made; the cut that is asked for is that of the plan
+    bool op_is_made;               ///< `op` is that of `active`: a cut that others ask for lets the plan be
     PliIndex dof_count, wall_first, axis_first, axis_count;
     double *rest;            ///< dof_count Vec3
     uint8_t *level;          ///< per dof
@@ -59,16 +72,22 @@ typedef struct PliOctree {
     PliCriterion criterion;
     PliGovernor governor;
     bool decided;
-    PliIndex *patch; ///< cells whose motion pays for an event
+    PliIndex carried_out; ///< events in the last step
+    double prepared_ms;   ///< CPU time that its step took for the operator to come
+    double since_look;    ///< s, since what is planned was decided
+    double lag;           ///< s, that it took the last time
+    PliIndex *patch;      ///< cells whose motion pays for an event
     double *patch_mass;
     uint8_t *in_patch;
     PliIndex patch_count;
     PliIndex *fresh, fresh_count; ///< cells that were split in this decision
+    uint8_t *mark;                ///< per point of an operator: comes or goes
     double *drift;                ///< Vec3 per cell: what the last move of relaxing was
     double turn[9];               ///< at the last linearize
     double *scratch;
     const double *force; ///< internal ones, while judging
     double *uneven;      ///< per cell, while judging; < 0: not known
+    PliOctreeBent *bent; ///< per cell that has daughters
 
     double *surface_points;
     PliIndex *surface_tris, surface_point_count, surface_tri_count;
@@ -88,6 +107,8 @@ void pli_octree_frame_turned(const PliOctree *s, const PliOctreeFrame *f, const 
 /// How fast that changes.
 void pli_octree_frame_rate(const PliOctree *s, const PliOctreeFrame *f, const double *x, const double *v, double F[9]);
 void pli_octree_spread(void *self, double *x);
+void pli_octree_spread_judged(const PliOctree *s,
+                              double *x); ///< cells that have daughters alone: those that are judged
 void pli_octree_follow(void *self, const PliIndex *dof, PliIndex count, double *x);
 PliRows pli_octree_rows(void *self);
 PliRows pli_octree_rows_of(void *self, const PliIndex *dof, PliIndex count);
@@ -103,5 +124,10 @@ extern const PliForceOps pli_octree_force_ops;
 
 // adapt.c
 bool pli_octree_adapt(void *self, PliBody *body, double *x, double *v, double dt);
+void pli_octree_forget_plan(PliOctree *s); ///< what was decided and is not carried out yet
+
+// settle.c
+/// Carries out what is planned: state, sets and operator; with the energy that this takes or gives.
+void pli_octree_carry_out(PliOctree *s, PliBody *body, double *x, double *v);
 
 #endif

@@ -51,17 +51,18 @@ static bool allocate(PliOctreeOperator *o)
     o->correction = PLI_NEW(host, o->correction_capacity, PliOctreeCorrection);
     o->entry_block = PLI_NEW(host, PLI_OCTREE_BLOCK * (size_t)o->entry_capacity, double);
     o->looks = PLI_NEW(host, cells, uint32_t);
-    PliOctreeKept *k = &o->kept;
-    k->correction = PLI_NEW(host, o->correction_capacity, PliOctreeCorrection);
-    k->entry_point = PLI_NEW(host, o->entry_capacity, PliIndex);
-    k->entry_grad = PLI_NEW(host, PLI_OCTREE_GRAD * (size_t)o->entry_capacity, double);
-    k->entry_block = PLI_NEW(host, PLI_OCTREE_BLOCK * (size_t)o->entry_capacity, double);
-    k->looks = PLI_NEW(host, cells, uint32_t);
-    k->cell = PLI_NEW(host, n, PliIndex);
-    k->at = PLI_NEW(host, 6 * cells, PliIndex);
-    if (k->at) memset(k->at, 0xff, 6 * cells * sizeof *k->at);
-    good = good && o->looks && k->correction && k->entry_point && k->entry_grad && k->entry_block && k->looks &&
-           k->cell && k->at;
+    o->correction_at = PLI_NEW(host, 6 * cells, PliIndex);
+    if (o->correction_at) memset(o->correction_at, 0xff, 6 * cells * sizeof *o->correction_at);
+    PliOctreeNear *k = &o->near;
+    k->tet = PLI_NEW(host, o->tet_capacity, PliIndex);
+    k->sample = PLI_NEW(host, 8 * n, PliIndex);
+    k->membrane = PLI_NEW(host, 8 * n, PliIndex);
+    k->bar = PLI_NEW(host, 8 * n, PliIndex);
+    k->bend = PLI_NEW(host, 9 * n, PliIndex);
+    k->hinge = PLI_NEW(host, 2 * (size_t)o->joint_capacity, PliIndex);
+    k->correction = PLI_NEW(host, o->correction_capacity, PliIndex);
+    good = good && o->looks && o->correction_at && k->tet && k->sample && k->membrane && k->bar && k->bend &&
+           (k->hinge || !o->joint_capacity) && (k->correction || !o->correction_capacity);
     o->diagonal = PLI_NEW(host, 9 * n, double);
     o->viscosity = PLI_NEW(host, n, double);
     return good && o->joint && o->hinge && o->joint_first && o->joint_rest && o->skewed && o->corner && o->which &&
@@ -148,7 +149,7 @@ void pli_octree_operator_set_material(PliOctreeOperator *o, const PliMaterial *m
     o->material = *material;
     o->lame = pli_lame(material);
     if (o->elastic) pli_elastic_set_material(o->elastic, material);
-    o->kept.is_valid = false; // corrections are made of it
+    o->is_stale = true; // corrections are made of it
 }
 
 void pli_octree_operator_free(PliOctreeOperator *o)
@@ -187,15 +188,25 @@ void pli_octree_operator_free(PliOctreeOperator *o)
     PLI_FREE(host, o->correction, o->correction_capacity);
     PLI_FREE(host, o->entry_block, PLI_OCTREE_BLOCK * (size_t)o->entry_capacity);
     PLI_FREE(host, o->looks, cells);
-    PLI_FREE(host, o->kept.correction, o->correction_capacity);
-    PLI_FREE(host, o->kept.entry_point, o->entry_capacity);
-    PLI_FREE(host, o->kept.entry_grad, PLI_OCTREE_GRAD * (size_t)o->entry_capacity);
-    PLI_FREE(host, o->kept.entry_block, PLI_OCTREE_BLOCK * (size_t)o->entry_capacity);
-    PLI_FREE(host, o->kept.looks, cells);
-    PLI_FREE(host, o->kept.cell, n);
-    PLI_FREE(host, o->kept.at, 6 * cells);
+    PLI_FREE(host, o->correction_at, 6 * cells);
+    PLI_FREE(host, o->near.tet, o->tet_capacity);
+    PLI_FREE(host, o->near.sample, 8 * n);
+    PLI_FREE(host, o->near.membrane, 8 * n);
+    PLI_FREE(host, o->near.bar, 8 * n);
+    PLI_FREE(host, o->near.bend, 9 * n);
+    PLI_FREE(host, o->near.hinge, 2 * (size_t)o->joint_capacity);
+    PLI_FREE(host, o->near.correction, o->correction_capacity);
     PLI_FREE(host, o->diagonal, 9 * n);
     PLI_FREE(host, o->viscosity, n);
     pli_elastic_destroy(o->elastic);
     *o = (PliOctreeOperator){ 0 };
+}
+
+void pli_octree_operator_swap(PliOctreeOperator *a, PliOctreeOperator *b)
+{
+    const PliOctreeActive *of_a = a->active, *of_b = b->active;
+    const PliOctreeOperator old = *a;
+    *a = *b;
+    *b = old;
+    a->active = of_a, b->active = of_b;
 }

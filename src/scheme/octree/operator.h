@@ -72,17 +72,11 @@ typedef struct PliOctreeHinge {
     double rest, k;
 } PliOctreeHinge;
 
-/// The operator before this one, as far as this one may take over from it.
-typedef struct PliOctreeKept {
-    PliOctreeCorrection *correction;
-    PliIndex count;
-    PliIndex *entry_point;
-    double *entry_grad, *entry_block;
-    uint32_t *looks;
-    PliIndex *cell;
-    PliIndex *at; ///< [cells, 6]: correction of plus, by side, or PLI_NONE
-    bool is_valid;
-} PliOctreeKept;
+/// Elements by number, a list for each kind.
+typedef struct PliOctreeNear {
+    PliIndex *tet, *sample, *membrane, *bar, *bend, *hinge, *correction;
+    PliIndex tets, samples, membranes, bars, bends, hinges, corrections;
+} PliOctreeNear;
 
 typedef struct PliOctreeOperator {
     PliHost host;
@@ -133,11 +127,19 @@ typedef struct PliOctreeOperator {
     PliIndex sample_count, membrane_count, bar_count, bend_count, hinge_count, correction_count, entry_count;
     PliIndex correction_capacity, entry_capacity;
     PliIndex *entry_point;
-    double *entry_grad;  ///< [.., PLI_OCTREE_GRAD], three and a zero
-    double *entry_block; ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
-    uint32_t *looks;     ///< per cell, of the active ones: what stands at each side
-    PliOctreeKept kept;
-    PliIndex kept_count;  ///< corrections that were taken over
+    double *entry_grad;      ///< [.., PLI_OCTREE_GRAD], three and a zero
+    double *entry_block;     ///< [.., PLI_OCTREE_BLOCK], three columns of a matrix, each with a zero behind it
+    uint32_t *looks;         ///< per cell, of the active ones: what stands at each side
+    PliIndex *correction_at; ///< [cells, 6]: correction of plus, by side, or PLI_NONE
+    bool is_stale;           ///< made for another material
+    PliIndex kept_count;     ///< corrections that were taken over
+
+    // while it is made
+    const struct PliOctreeOperator *old; ///< that corrections are taken over from; NULL: none
+    int stage;
+    PliIndex next; ///< point, or joint, that comes next in this stage
+
+    PliOctreeNear near;   ///< of the last pli_octree_find_near
     PliIndex uncorrected; ///< faces that should have a correction and have none: no room, or too few neighbours
     double *diagonal;     ///< [count, 9] df/dx of a point by itself, scratch of the build
     double *viscosity;    ///< [count] N s/m of the same, of what is next to another level
@@ -164,8 +166,14 @@ PliStatus pli_octree_operator_init(PliOctreeOperator *o, const PliOctreeActive *
 PliStatus pli_octree_operator_set_regions(PliOctreeOperator *o, const PliBodyDef *def, PliError *err);
 void pli_octree_operator_free(PliOctreeOperator *o);
 void pli_octree_operator_set_material(PliOctreeOperator *o, const PliMaterial *material);
-/// For the present active set; walls where `is_held` (per wall, NULL: none) hold their cells. Never allocates.
-void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held);
+/// Begins to make it for the present active set; walls where `is_held` (per wall, NULL: none) hold their cells. Corrections whose surroundings
+/// are the same in `old` (NULL: none) are taken over; both sets and `old` stay as they are until it is made. Never allocates.
+void pli_octree_operator_begin(PliOctreeOperator *o, const uint8_t *is_held, const PliOctreeOperator *old);
+/// Goes on with about so much work, an octant being 1, and takes it from that. @return whether it is made
+bool pli_octree_operator_continue(PliOctreeOperator *o, double *work);
+void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held); ///< all at once
+/// The two change places, their active sets do not.
+void pli_octree_operator_swap(PliOctreeOperator *a, PliOctreeOperator *b);
 /// s, the smallest, undamped; multirate: with elements that tick by groups.
 double pli_octree_critical_step(const PliOctreeOperator *o, bool multirate);
 void pli_octree_paper_rows(PliOctreeOperator *o); ///< part of the build
@@ -178,5 +186,11 @@ void pli_octree_add_force_group(PliOctreeOperator *o, int group, const double *x
 /// df += k K dx with K = df/dx at rest, turned by the rotation R (NULL: not).
 void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const double *dx, double k, double *df);
 double pli_octree_energy(const PliOctreeOperator *o, const double *x);
+
+/// Elements that touch one of the active points marked here: what an event makes or takes away, and what pulls at new particles.
+void pli_octree_find_near(PliOctreeOperator *o, const uint8_t *mark);
+double pli_octree_near_energy(const PliOctreeOperator *o, const double *x); ///< of those alone
+/// Of those alone, nothing viscous; the torque of corrections stays.
+void pli_octree_add_near_force(const PliOctreeOperator *o, const double *x, double *f);
 
 #endif

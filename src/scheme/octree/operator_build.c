@@ -1,5 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Which elements an active set has. All but the corrections is made anew from the tree and the lists of neighbours; arrays never grow.
+// Which elements an active set has. All but the corrections is made anew from the tree and the lists of neighbours, at once or a piece at a
+// time; arrays never grow.
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -425,36 +427,34 @@ static bool bend_is_straight(const PliOctreeOperator *o, PliOctreeBend *b, doubl
     return true;
 }
 
-static void add_bends(PliOctreeOperator *o, PliIndex first, PliIndex last)
+static void add_bends(PliOctreeOperator *o, PliIndex i)
 {
-    for (PliIndex i = first; i < last; ++i) {
-        const PliIndex cell = o->cell[i];
-        const PliOctreeCell *c = &o->tree->cell[cell];
-        const double h = o->tree->size[c->level];
-        for (int axis = 0; axis < 3; ++axis) {
-            if (!is_free_beside(o, c, axis)) continue;
-            PliOctreeBend b = { .k = o->material.young * bend_volume(o, i, axis) / (12.0 * h * h) };
-            double reach[2];
-            if (!(b.k > 0.0)) continue;
-            for (int up = 0; up < 2; ++up) reach[up] = bend_end(o, cell, 2 * axis + up, &b);
-            const bool held[2] = { is_walled(o, c, 2 * axis), is_walled(o, c, 2 * axis + 1) };
-            if (reach[0] > 0.0 && reach[1] > 0.0) {
-                bend_between(&b, h, reach);
-                b.point[b.count] = i;
-                b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]);
-                if (!bend_is_straight(o, &b, h)) continue;
-            } else if ((held[0] && reach[1] > 0.0) || (held[1] && reach[0] > 0.0)) {
-                // as if mirrored in the wall; as large as that of a distance h
-                const double d = reach[0] > reach[1] ? reach[0] : reach[1], scale = 2.0 * h * h / (d * (h + d));
-                for (PliIndex q = 0; q < b.count; ++q) b.c[q] *= scale;
-                b.point[b.count] = i;
-                b.c[b.count++] = -scale;
-                for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], pli_octree_rest_of(o, b.point[q]));
-            } else {
-                continue;
-            }
-            push_bend(o, &b);
+    const PliIndex cell = o->cell[i];
+    const PliOctreeCell *c = &o->tree->cell[cell];
+    const double h = o->tree->size[c->level];
+    for (int axis = 0; axis < 3; ++axis) {
+        if (!is_free_beside(o, c, axis)) continue;
+        PliOctreeBend b = { .k = o->material.young * bend_volume(o, i, axis) / (12.0 * h * h) };
+        double reach[2];
+        if (!(b.k > 0.0)) continue;
+        for (int up = 0; up < 2; ++up) reach[up] = bend_end(o, cell, 2 * axis + up, &b);
+        const bool held[2] = { is_walled(o, c, 2 * axis), is_walled(o, c, 2 * axis + 1) };
+        if (reach[0] > 0.0 && reach[1] > 0.0) {
+            bend_between(&b, h, reach);
+            b.point[b.count] = i;
+            b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]);
+            if (!bend_is_straight(o, &b, h)) continue;
+        } else if ((held[0] && reach[1] > 0.0) || (held[1] && reach[0] > 0.0)) {
+            // as if mirrored in the wall; as large as that of a distance h
+            const double d = reach[0] > reach[1] ? reach[0] : reach[1], scale = 2.0 * h * h / (d * (h + d));
+            for (PliIndex q = 0; q < b.count; ++q) b.c[q] *= scale;
+            b.point[b.count] = i;
+            b.c[b.count++] = -scale;
+            for (PliIndex q = 0; q < b.count; ++q) v3_madd(b.o, b.c[q], pli_octree_rest_of(o, b.point[q]));
+        } else {
+            continue;
         }
+        push_bend(o, &b);
     }
 }
 
@@ -527,46 +527,42 @@ static bool add_hinge(PliOctreeOperator *o, PliIndex joint, int across)
 }
 
 /// Without it finer cells would be a hinge.
-static void add_joint_bends(PliOctreeOperator *o)
+static void add_joint_bends(PliOctreeOperator *o, PliIndex n)
 {
-    for (PliIndex n = 0; n < o->joint_count; ++n) {
-        const PliOctreeJoint *j = &o->joint[n];
-        const PliOctreeCell *c = &o->tree->cell[o->cell[j->coarse]];
-        const double h = o->tree->size[c->level];
-        if (!is_free_beside(o, c, j->side >> 1)) continue;
-        double volume = 0.0;
-        for (int across = 0; across < 3; ++across) {
-            if (across == j->side >> 1 || (is_thin(c, across) && add_hinge(o, n, across))) continue;
-            const double lack = joint_volume(o, j, across);
-            volume = lack > volume ? lack : volume;
-        }
-        PliOctreeBend b = { .k = o->material.young * volume / (12.0 * h * h),
-                            .point = { j->coarse },
-                            .c = { 1.0 },
-                            .count = 1,
-                            .split = 1 };
-        if (!(b.k > 0.0)) continue;
-        double far[3] = { 0, 0, 0 };
-        bool good = true;
-        for (PliIndex k = 0; k < j->count && good; ++k) {
-            const PliIndex begin = b.count, keep = b.split;
-            good = bend_end(o, o->cell[j->point[k]], j->side, &b) > 0.0;
-            b.split = keep;
-            for (PliIndex q = begin; q < b.count; ++q) {
-                b.c[q] *= j->weight[k];
-                v3_madd(far, b.c[q], pli_octree_rest_of(o, b.point[q]));
-            }
-        }
-        if (!good) continue;
-        const double *middle = o->joint_rest + 3 * (size_t)n;
-        const double reach[2] = { v3_distance(pli_octree_rest_of(o, j->coarse), middle), v3_distance(far, middle) };
-        bend_between(&b, h, reach);
-        for (PliIndex k = 0; k < j->count; ++k) {
-            b.point[b.count] = j->point[k];
-            b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]) * j->weight[k];
-        }
-        if (bend_is_straight(o, &b, h)) push_bend(o, &b);
+    const PliOctreeJoint *j = &o->joint[n];
+    const PliOctreeCell *c = &o->tree->cell[o->cell[j->coarse]];
+    const double h = o->tree->size[c->level];
+    if (!is_free_beside(o, c, j->side >> 1)) return;
+    double volume = 0.0;
+    for (int across = 0; across < 3; ++across) {
+        if (across == j->side >> 1 || (is_thin(c, across) && add_hinge(o, n, across))) continue;
+        const double lack = joint_volume(o, j, across);
+        volume = lack > volume ? lack : volume;
     }
+    PliOctreeBend b = {
+        .k = o->material.young * volume / (12.0 * h * h), .point = { j->coarse }, .c = { 1.0 }, .count = 1, .split = 1
+    };
+    if (!(b.k > 0.0)) return;
+    double far[3] = { 0, 0, 0 };
+    bool good = true;
+    for (PliIndex k = 0; k < j->count && good; ++k) {
+        const PliIndex begin = b.count, keep = b.split;
+        good = bend_end(o, o->cell[j->point[k]], j->side, &b) > 0.0;
+        b.split = keep;
+        for (PliIndex q = begin; q < b.count; ++q) {
+            b.c[q] *= j->weight[k];
+            v3_madd(far, b.c[q], pli_octree_rest_of(o, b.point[q]));
+        }
+    }
+    if (!good) return;
+    const double *middle = o->joint_rest + 3 * (size_t)n;
+    const double reach[2] = { v3_distance(pli_octree_rest_of(o, j->coarse), middle), v3_distance(far, middle) };
+    bend_between(&b, h, reach);
+    for (PliIndex k = 0; k < j->count; ++k) {
+        b.point[b.count] = j->point[k];
+        b.c[b.count++] = -2.0 * h * h / (reach[0] * reach[1]) * j->weight[k];
+    }
+    if (bend_is_straight(o, &b, h)) push_bend(o, &b);
 }
 
 // ---- steps -----------------------------------------------------------------------------------------------------------------
@@ -603,45 +599,48 @@ static void sort_tets(PliOctreeOperator *o)
     o->group_first[o->group_count] = n;
 }
 
-/// Level by level, which is the order of points; what joins two levels comes last.
-static void add_elements(PliOctreeOperator *o)
-{
-    PliIndex point = 0;
-    for (int l = 0; l < PLI_OCTREE_MAX_LEVELS; ++l) {
-        const PliIndex first = point;
-        o->sample_level[l] = o->sample_count, o->membrane_level[l] = o->membrane_count;
-        o->bar_level[l] = o->bar_count, o->bend_level[l] = o->bend_count;
-        for (; point < o->count && o->tree->cell[o->cell[point]].level == l; ++point)
-            for (int q = 0; q < 8; ++q) add_octant(o, point, q, false);
-        add_bends(o, first, point);
-    }
-    o->sample_level[PLI_OCTREE_MAX_LEVELS] = o->sample_count,
-    o->membrane_level[PLI_OCTREE_MAX_LEVELS] = o->membrane_count;
-    o->bar_level[PLI_OCTREE_MAX_LEVELS] = o->bar_count, o->bend_level[PLI_OCTREE_MAX_LEVELS] = o->bend_count;
-    for (PliIndex i = 0; i < o->count; ++i)
-        for (int q = 0; q < 8; ++q)
-            if (o->skewed[o->cell[i]] >> q & 1) add_octant(o, i, q, true);
-    add_joint_bends(o);
-}
+// ---- all of it, a piece at a time ------------------------------------------------------------------------------------------
 
-void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
+typedef enum Stage { OCTANTS, BENDS, OCTANTS_BETWEEN, BENDS_BETWEEN, CORRECTIONS, LAST_THINGS, MADE } Stage;
+
+/// Elements of a level stand together, and levels have the order of points. What joins two levels comes last.
+static void begin_level(PliOctreeOperator *o, int level)
 {
-    if (!o->is_paper) pli_octree_keep_corrections(o);
-    number_points(o, is_held);
-    o->tet_count = o->sample_count = o->membrane_count = o->bar_count = o->bend_count = o->correction_count =
-        o->entry_count = o->joint_count = o->hinge_count = 0;
-    o->uncorrected = 0;
-    o->group_count = 1, o->finest = 0;
-    if (o->is_paper) {
-        pli_octree_paper_rows(o);
+    if (o->stage == BENDS) {
+        o->bend_level[level] = o->bend_count;
         return;
     }
-    memset(o->diagonal, 0, 9 * (size_t)o->count * sizeof *o->diagonal);
-    memset(o->viscosity, 0, o->count * sizeof *o->viscosity);
-    mark_skewed(o);
-    find_joints(o);
-    add_elements(o);
-    pli_octree_add_corrections(o);
+    o->sample_level[level] = o->sample_count, o->membrane_level[level] = o->membrane_count;
+    o->bar_level[level] = o->bar_count;
+}
+
+static int level_of(const PliOctreeOperator *o, PliIndex point)
+{
+    return point < o->count ? o->tree->cell[o->cell[point]].level : PLI_OCTREE_MAX_LEVELS;
+}
+
+/// Of one point, in this stage. @return work
+static double add_next(PliOctreeOperator *o)
+{
+    const PliIndex point = o->next++;
+    double work = 0.5;
+    switch ((Stage)o->stage) {
+    case OCTANTS:
+        for (int q = 0; q < 8; ++q) add_octant(o, point, q, false);
+        return 8.0;
+    case BENDS: add_bends(o, point); return 1.0;
+    case OCTANTS_BETWEEN:
+        for (int q = 0; q < 8; ++q)
+            if (o->skewed[o->cell[point]] >> q & 1) add_octant(o, point, q, true), work += 1.0;
+        return work;
+    case BENDS_BETWEEN: add_joint_bends(o, point); return 3.0;
+    case CORRECTIONS: return pli_octree_add_corrections_of(o, point);
+    default: return 0.0;
+    }
+}
+
+static void do_last_things(PliOctreeOperator *o)
+{
     find_steps(o);
     sort_tets(o);
     PliIndex *ordered = o->corner + 4 * (size_t)o->tet_capacity; // the second half of the array
@@ -651,4 +650,58 @@ void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
     }
     pli_elastic_set_tets(o->elastic, o->count + o->extra + o->wall_count, o->tet_count, ordered, o->which, o->tet_rest,
                          o->tet_volume, NULL);
+}
+
+void pli_octree_operator_begin(PliOctreeOperator *o, const uint8_t *is_held, const PliOctreeOperator *old)
+{
+    if (!o->is_paper) pli_octree_begin_corrections(o);
+    number_points(o, is_held);
+    o->tet_count = o->sample_count = o->membrane_count = o->bar_count = o->bend_count = o->joint_count =
+        o->hinge_count = 0;
+    o->uncorrected = 0;
+    o->group_count = 1, o->finest = 0;
+    o->next = 0;
+    if (o->is_paper) {
+        o->stage = MADE;
+        pli_octree_paper_rows(o);
+        return;
+    }
+    memset(o->diagonal, 0, 9 * (size_t)o->count * sizeof *o->diagonal);
+    memset(o->viscosity, 0, o->count * sizeof *o->viscosity);
+    mark_skewed(o);
+    find_joints(o);
+    pli_octree_find_looks(o);
+    o->old = old && !old->is_stale ? old : NULL;
+    o->is_stale = false;
+    o->stage = OCTANTS;
+    for (int l = 0; l <= level_of(o, 0); ++l) begin_level(o, l);
+}
+
+bool pli_octree_operator_continue(PliOctreeOperator *o, double *work)
+{
+    while (o->stage<LAST_THINGS && * work> 0.0) {
+        const PliIndex count = o->stage == BENDS_BETWEEN ? o->joint_count : o->count;
+        if (o->next < count) {
+            const int level = level_of(o, o->next);
+            *work -= add_next(o);
+            for (int l = level + 1; o->stage <= BENDS && l <= level_of(o, o->next); ++l) begin_level(o, l);
+            continue;
+        }
+        o->stage++, o->next = 0;
+        for (int l = 0; o->stage == BENDS && l <= level_of(o, 0); ++l) begin_level(o, l);
+    }
+    if (o->stage == LAST_THINGS && *work > 0.0) {
+        do_last_things(o);
+        *work -= o->count;
+        o->old = NULL;
+        o->stage = MADE;
+    }
+    return o->stage == MADE;
+}
+
+void pli_octree_operator_build(PliOctreeOperator *o, const uint8_t *is_held)
+{
+    pli_octree_operator_begin(o, is_held, NULL);
+    double work = INFINITY;
+    (void)pli_octree_operator_continue(o, &work);
 }

@@ -142,9 +142,9 @@ static void take_octant(const PliOctreeOperator *o, const Face *face, PliIndex p
 static const PliOctreeCorrection *kept_correction(const PliOctreeOperator *o, const Face *face, const PliIndex *list,
                                                   PliIndex count)
 {
-    const PliOctreeKept *k = &o->kept;
+    const PliOctreeOperator *k = o->old;
     const PliIndex a = o->cell[face->a], b = o->cell[face->b],
-                   at = k->is_valid ? k->at[6 * (size_t)a + (size_t)face->side] : PLI_NONE;
+                   at = k ? k->correction_at[6 * (size_t)a + (size_t)face->side] : PLI_NONE;
     if (at == PLI_NONE) return NULL;
     const PliOctreeCorrection *c = &k->correction[at];
     if (c->count != count || k->cell[c->minus] != b || o->looks[a] != k->looks[a] || o->looks[b] != k->looks[b])
@@ -200,9 +200,11 @@ static void make_entries(PliOctreeOperator *o, Face *face, const PliIndex *list,
     }
 }
 
-static void add_correction(PliOctreeOperator *o, Face *face)
+/// @return work
+static double add_correction(PliOctreeOperator *o, Face *face)
 {
-    const PliOctreeKept *k = &o->kept;
+    enum { TAKEN_OVER = 4, MADE = 34 }; // counted in instructions of octants
+    const PliOctreeOperator *k = o->old;
     PliIndex list[PLI_OCTREE_FIT_POINTS], count = 0;
     double points[3 * PLI_OCTREE_FIT_POINTS], w[PLI_OCTREE_MONOMIALS * PLI_OCTREE_FIT_POINTS];
     count = add_near(o, o->cell[face->a], face->centre, 2.0 * face->width, list, count);
@@ -212,8 +214,9 @@ static void add_correction(PliOctreeOperator *o, Face *face)
     for (PliIndex i = 0; i < count && !old; ++i) v3_copy(points + 3 * (size_t)i, pli_octree_rest_of(o, list[i]));
     if (!fits || (!old && !pli_octree_fit_quadratic(face->centre, face->width, points, count, w))) {
         o->uncorrected++;
-        return;
+        return MADE / 2;
     }
+    o->correction_at[6 * (size_t)o->cell[face->a] + (size_t)face->side] = o->correction_count;
     PliOctreeCorrection *c = &o->correction[o->correction_count++];
     *c = (PliOctreeCorrection){
         .plus = face->a, .minus = face->b, .side = face->side, .first = o->entry_count, .count = count
@@ -222,7 +225,7 @@ static void add_correction(PliOctreeOperator *o, Face *face)
     o->entry_count += count;
     if (!old) {
         make_entries(o, face, list, w, c);
-        return;
+        return MADE;
     }
     v3_copy(c->at_rest, old->at_rest);
     memcpy(o->entry_grad + PLI_OCTREE_GRAD * (size_t)c->first, k->entry_grad + PLI_OCTREE_GRAD * (size_t)old->first,
@@ -230,6 +233,7 @@ static void add_correction(PliOctreeOperator *o, Face *face)
     memcpy(o->entry_block + PLI_OCTREE_BLOCK * (size_t)c->first, k->entry_block + PLI_OCTREE_BLOCK * (size_t)old->first,
            PLI_OCTREE_BLOCK * (size_t)count * sizeof *o->entry_block);
     o->kept_count++;
+    return TAKEN_OVER;
 }
 
 static bool same_factor(const PliOctreeOperator *o, PliIndex a, PliIndex b)
@@ -238,28 +242,17 @@ static bool same_factor(const PliOctreeOperator *o, PliIndex a, PliIndex b)
     return fabs(at_a - at_b) <= 1e-9 * at_a;
 }
 
-// ---- what is kept ----------------------------------------------------------------------------------------------------------
+// ---- all of a point --------------------------------------------------------------------------------------------------------
 
-#define SWAP(type, a, b)                                                                                               \
-    do {                                                                                                               \
-        type *swap_ = a;                                                                                               \
-        a = b, b = swap_;                                                                                              \
-    } while (0)
-
-void pli_octree_keep_corrections(PliOctreeOperator *o)
+void pli_octree_begin_corrections(PliOctreeOperator *o)
 {
-    PliOctreeKept *k = &o->kept;
-    SWAP(PliOctreeCorrection, o->correction, k->correction);
-    SWAP(PliIndex, o->entry_point, k->entry_point);
-    SWAP(double, o->entry_grad, k->entry_grad);
-    SWAP(double, o->entry_block, k->entry_block);
-    SWAP(uint32_t, o->looks, k->looks);
-    SWAP(PliIndex, o->cell, k->cell);
-    k->count = o->correction_count;
+    for (PliIndex i = 0; i < o->correction_count; ++i)
+        o->correction_at[6 * (size_t)o->cell[o->correction[i].plus] + (size_t)o->correction[i].side] = PLI_NONE;
+    o->correction_count = o->entry_count = o->kept_count = o->uncorrected = 0;
 }
 
 /// What the octants of every active cell look at, three bits a side; by balance that says who is in the joints there, too.
-static void find_looks(PliOctreeOperator *o)
+void pli_octree_find_looks(PliOctreeOperator *o)
 {
     for (PliIndex i = 0; i < o->count; ++i) {
         const PliOctreeCell *c = &o->tree->cell[o->cell[i]];
@@ -278,49 +271,35 @@ static void find_looks(PliOctreeOperator *o)
     }
 }
 
-/// Where the next operator finds the corrections of this one.
-static void list_corrections(PliOctreeOperator *o)
-{
-    PliOctreeKept *k = &o->kept;
-    for (PliIndex i = 0; i < k->count; ++i)
-        k->at[6 * (size_t)k->cell[k->correction[i].plus] + (size_t)k->correction[i].side] = PLI_NONE;
-    for (PliIndex i = 0; i < o->correction_count; ++i)
-        k->at[6 * (size_t)o->cell[o->correction[i].plus] + (size_t)o->correction[i].side] = i;
-    k->is_valid = true;
-}
-
-void pli_octree_add_corrections(PliOctreeOperator *o)
+double pli_octree_add_corrections_of(PliOctreeOperator *o, PliIndex point)
 {
     const PliOctreeTree *t = o->tree;
-    o->kept_count = 0;
-    find_looks(o);
-    for (PliIndex i = 0; i < o->count; ++i) {
-        const PliIndex cell = o->cell[i];
-        const PliOctreeCell *c = &t->cell[cell];
-        const double h = t->size[c->level];
-        for (int side = 0; side < 6; ++side) {
-            const PliIndex n = c->neighbour[side];
-            if (n == PLI_NONE) continue;
-            PliIndex other = o->position[n];
-            const bool same = other != PLI_NONE;
-            const int axis = side >> 1;
-            if (same && (!(side & 1) || !is_skewed_face(o, cell, side))) continue;
-            if (!same) {
-                // the finer of two cells makes their face
-                if (t->cell[n].parent == PLI_NONE || o->position[t->cell[n].parent] == PLI_NONE) continue;
-                other = o->position[t->cell[n].parent];
-            }
-            const PliIndex joint = same ? PLI_NONE : pli_octree_joint_of(o, other, side ^ 1);
-            if (!o->is_interior[cell] && !o->is_interior[o->cell[other]]) continue;
-            // where the stiffness jumps no quadratic field is a solution
-            if (!same_factor(o, cell, o->cell[other])) continue;
-            Face face = { .a = i, .b = other, .joint = joint, .side = side, .width = same ? 1.3 * h : 1.3 * 1.5 * h };
-            const double sign = side & 1 ? 1.0 : -1.0;
-            pli_octree_cell_centre(t, cell, face.centre);
-            face.centre[axis] += 0.5 * sign * h;
-            face.area[axis] = sign * t->fill * h * h;
-            add_correction(o, &face);
+    double work = 0.5;
+    const PliIndex cell = o->cell[point];
+    const PliOctreeCell *c = &t->cell[cell];
+    const double h = t->size[c->level];
+    for (int side = 0; side < 6; ++side) {
+        const PliIndex n = c->neighbour[side];
+        if (n == PLI_NONE) continue;
+        PliIndex other = o->position[n];
+        const bool same = other != PLI_NONE;
+        const int axis = side >> 1;
+        if (same && (!(side & 1) || !is_skewed_face(o, cell, side))) continue;
+        if (!same) {
+            // the finer of two cells makes their face
+            if (t->cell[n].parent == PLI_NONE || o->position[t->cell[n].parent] == PLI_NONE) continue;
+            other = o->position[t->cell[n].parent];
         }
+        const PliIndex joint = same ? PLI_NONE : pli_octree_joint_of(o, other, side ^ 1);
+        if (!o->is_interior[cell] && !o->is_interior[o->cell[other]]) continue;
+        // where the stiffness jumps no quadratic field is a solution
+        if (!same_factor(o, cell, o->cell[other])) continue;
+        Face face = { .a = point, .b = other, .joint = joint, .side = side, .width = same ? 1.3 * h : 1.3 * 1.5 * h };
+        const double sign = side & 1 ? 1.0 : -1.0;
+        pli_octree_cell_centre(t, cell, face.centre);
+        face.centre[axis] += 0.5 * sign * h;
+        face.area[axis] = sign * t->fill * h * h;
+        work += add_correction(o, &face);
     }
-    list_corrections(o);
+    return work;
 }

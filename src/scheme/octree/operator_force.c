@@ -42,6 +42,14 @@ static double *force_at(const PliOctreeOperator *o, double *f, PliIndex point)
     return point & PLI_OCTREE_JOINT ? o->joint_f + 3 * (size_t)(point ^ PLI_OCTREE_JOINT) : f + 3 * (size_t)point;
 }
 
+/// Elements [first, last) of a list, or of all where there is no list.
+typedef struct Part {
+    const PliIndex *list;
+    PliIndex first, last;
+} Part;
+static inline PliIndex part_at(const Part *p, PliIndex i) { return p->list ? p->list[i] : i; }
+static inline Part range(PliIndex first, PliIndex last) { return (Part){ NULL, first, last }; }
+
 // ---- membranes: F has shape [3, 2], row-major ------------------------------------------------------------------------------
 
 static void membrane_gradient(const PliOctreeMembrane *m, const double *x, const double *joint_x, double F[6])
@@ -125,26 +133,25 @@ static void membrane_push(const PliOctreeOperator *o, const PliOctreeMembrane *m
     }
 }
 
-static void add_membranes(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
-                          double *f)
+static void add_membranes(const PliOctreeOperator *o, Part part, const double *x, const double *v, double *f)
 {
-    for (PliIndex e = first; e < last; ++e) {
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeMembrane *m = &o->membrane[part_at(&part, i)];
         double F[6], rate[6], P[6];
-        membrane_gradient(&o->membrane[e], x, o->joint_x, F);
-        if (v) membrane_gradient(&o->membrane[e], v, o->joint_v, rate);
-        membrane_stress(o, o->material.damping + o->membrane[e].damping, F, v ? rate : NULL, P);
-        membrane_push(o, &o->membrane[e], P, 1.0, f);
+        membrane_gradient(m, x, o->joint_x, F);
+        if (v) membrane_gradient(m, v, o->joint_v, rate);
+        membrane_stress(o, o->material.damping + m->damping, F, v ? rate : NULL, P);
+        membrane_push(o, m, P, 1.0, f);
     }
 }
 
 // ---- bars and bending ------------------------------------------------------------------------------------------------------
 
-static void add_bars(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
-                     double *f)
+static void add_bars(const PliOctreeOperator *o, Part part, const double *x, const double *v, double *f)
 {
     const double young = o->material.young;
-    for (PliIndex e = first; e < last; ++e) {
-        const PliOctreeBar *b = &o->bar[e];
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeBar *b = &o->bar[part_at(&part, i)];
         double d[3], k;
         v3_sub(d, value_at(x, o->joint_x, b->point[1]), value_at(x, o->joint_x, b->point[0]));
         const double length = v3_norm(d), s = 1.0 / (b->length * b->length);
@@ -175,17 +182,17 @@ static void bend_push(const PliOctreeBend *b, const double value[3], double k, d
     for (PliIndex q = 0; q < b->count; ++q) v3_madd(f + 3 * (size_t)b->point[q], -k * b->k * b->c[q], value);
 }
 
-static void add_bends(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
-                      double *f)
+static void add_bends(const PliOctreeOperator *o, Part part, const double *x, const double *v, double *f)
 {
-    for (PliIndex e = first; e < last; ++e) {
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeBend *b = &o->bend[part_at(&part, i)];
         double value[3], rate[3];
-        bend_value(&o->bend[e], x, true, value);
+        bend_value(b, x, true, value);
         if (v && o->material.damping > 0.0) {
-            bend_value(&o->bend[e], v, false, rate);
+            bend_value(b, v, false, rate);
             v3_madd(value, o->material.damping, rate);
         }
-        bend_push(&o->bend[e], value, 1.0, f);
+        bend_push(b, value, 1.0, f);
     }
 }
 
@@ -212,10 +219,10 @@ static void hinge_push(const PliOctreeOperator *o, const PliOctreeHinge *h, cons
     }
 }
 
-static void add_hinges(const PliOctreeOperator *o, const double *x, const double *v, double *f)
+static void add_hinges(const PliOctreeOperator *o, Part part, const double *x, const double *v, double *f)
 {
-    for (PliIndex e = 0; e < o->hinge_count; ++e) {
-        const PliOctreeHinge *h = &o->hinge[e];
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeHinge *h = &o->hinge[part_at(&part, i)];
         double a[3], b[3], va[3], vb[3];
         hinge_arms(o, h, x, a, b);
         double angle = v3_dot(a, b) - h->rest;
@@ -306,21 +313,20 @@ static void pack_get(const double from[9][PACK], PliIndex lane, double to[9])
     for (int i = 0; i < 9; ++i) to[i] = from[i][lane];
 }
 
-static void add_samples(const PliOctreeOperator *o, PliIndex first, PliIndex last, const double *x, const double *v,
-                        double *f)
+static void add_samples(const PliOctreeOperator *o, Part part, const double *x, const double *v, double *f)
 {
     StressPack pack;
-    for (PliIndex at = first; at < last; at += PACK) {
-        const PliIndex count = last - at < PACK ? last - at : PACK;
+    for (PliIndex at = part.first; at < part.last; at += PACK) {
+        const PliIndex count = part.last - at < PACK ? part.last - at : PACK;
         for (PliIndex k = 0; k < count; ++k) {
             double F[9];
-            sample_gradient(&o->sample[at + k], x, o->joint_x, true, F);
+            sample_gradient(&o->sample[part_at(&part, at + k)], x, o->joint_x, true, F);
             pack_set(&pack, k, F);
         }
         pack_rest(&pack, count);
         o->elastic->kernel->law_stress(o->material.law, &o->lame, pack.F, pack.P);
         for (PliIndex k = 0; k < count; ++k) {
-            const PliOctreeSample *s = &o->sample[at + k];
+            const PliOctreeSample *s = &o->sample[part_at(&part, at + k)];
             const double damping = o->material.damping + s->damping;
             double F[9], rate[9], P[9];
             pack_get(pack.P, k, P);
@@ -330,6 +336,35 @@ static void add_samples(const PliOctreeOperator *o, PliIndex first, PliIndex las
                 add_viscous(o, damping, F, rate, P);
             }
             sample_push(o, s, P, 1.0, f);
+        }
+    }
+}
+
+// ---- tetrahedra --------------------------------------------------------------------------------------------------------------
+
+/// A few of them, as the operator numbers them; all of them are the kernel's.
+static void add_tets(const PliOctreeOperator *o, Part part, const double *x, double *f)
+{
+    StressPack pack;
+    for (PliIndex at = part.first; at < part.last; at += PACK) {
+        const PliIndex count = part.last - at < PACK ? part.last - at : PACK;
+        for (PliIndex k = 0; k < count; ++k) {
+            const PliIndex e = part_at(&part, at + k);
+            double F[9];
+            pli_tet_gradient(o->corner + 4 * (size_t)e, &o->tet_rest[e], x, F);
+            pack_set(&pack, k, F);
+        }
+        pack_rest(&pack, count);
+        o->elastic->kernel->law_stress(o->material.law, &o->lame, pack.F, pack.P);
+        for (PliIndex k = 0; k < count; ++k) {
+            const PliIndex e = part_at(&part, at + k), *c = o->corner + 4 * (size_t)e;
+            double P[9], force[3];
+            pack_get(pack.P, k, P);
+            for (int n = 0; n < 3; ++n) {
+                m3_apply(force, P, o->tet_rest[e].grad + 3 * n);
+                v3_madd(f + 3 * (size_t)c[n + 1], -o->tet_rest[e].volume, force);
+                v3_madd(f + 3 * (size_t)c[0], o->tet_rest[e].volume, force);
+            }
         }
     }
 }
@@ -393,18 +428,18 @@ static void correction_gradient(const PliOctreeOperator *o, const PliOctreeCorre
     for (int i = 0; i < 9; ++i) F[i] = row[i / 3][i % 3];
 }
 
-static void add_corrections(const PliOctreeOperator *o, const double *x, double *f)
+/// What their torque sums up to goes to `torque`.
+static void add_some_corrections(const PliOctreeOperator *o, Part part, const double *x, double *f, double torque[3])
 {
     static const PliLame unit = { .mu = 0.5 }; // the law of a unit modulus is F - R
-    double torque[3] = { 0, 0, 0 };
     StressPack pack;
-    for (PliIndex e = 0; e < o->correction_count; ++e) {
-        const PliOctreeCorrection *c = &o->correction[e];
+    for (PliIndex e = part.first; e < part.last; ++e) {
+        const PliOctreeCorrection *c = &o->correction[part_at(&part, e)];
         double turn[9], local[3], force[3], arm[3], t[3];
         if (e % PACK == 0) {
             PliIndex k = 0;
-            for (; k < PACK && e + k < o->correction_count; ++k) {
-                correction_gradient(o, &o->correction[e + k], x, turn);
+            for (; k < PACK && e + k < part.last; ++k) {
+                correction_gradient(o, &o->correction[part_at(&part, e + k)], x, turn);
                 pack_set(&pack, k, turn);
             }
             pack_rest(&pack, k);
@@ -420,6 +455,12 @@ static void add_corrections(const PliOctreeOperator *o, const double *x, double 
         v3_cross(t, arm, force);
         v3_add(torque, torque, t);
     }
+}
+
+static void add_corrections(const PliOctreeOperator *o, const double *x, double *f)
+{
+    double torque[3] = { 0, 0, 0 };
+    add_some_corrections(o, range(0, o->correction_count), x, f, torque);
     if (o->correction_count) take_torque(o, x, torque, f);
 }
 
@@ -463,18 +504,18 @@ void pli_octree_add_force_group(PliOctreeOperator *o, int group, const double *x
     }
     const int level = o->finest - group;
     pli_elastic_add_force_range(o->elastic, o->group_first[group], o->group_first[group + 1], x, v, f);
-    add_membranes(o, o->membrane_level[level], o->membrane_level[level + 1], x, v, f);
-    add_bars(o, o->bar_level[level], o->bar_level[level + 1], x, v, f);
-    add_bends(o, o->bend_level[level], o->bend_level[level + 1], x, v, f);
-    add_samples(o, o->sample_level[level], o->sample_level[level + 1], x, v, f);
+    add_membranes(o, range(o->membrane_level[level], o->membrane_level[level + 1]), x, v, f);
+    add_bars(o, range(o->bar_level[level], o->bar_level[level + 1]), x, v, f);
+    add_bends(o, range(o->bend_level[level], o->bend_level[level + 1]), x, v, f);
+    add_samples(o, range(o->sample_level[level], o->sample_level[level + 1]), x, v, f);
     if (group > 0) return;
     begin_joints(o, x, v);
-    add_membranes(o, o->membrane_level[LAST], o->membrane_count, x, v, f);
-    add_bars(o, o->bar_level[LAST], o->bar_count, x, v, f);
-    add_bends(o, o->bend_level[LAST], o->bend_count, x, v, f);
-    add_samples(o, o->sample_level[LAST], o->sample_count, x, v, f);
+    add_membranes(o, range(o->membrane_level[LAST], o->membrane_count), x, v, f);
+    add_bars(o, range(o->bar_level[LAST], o->bar_count), x, v, f);
+    add_bends(o, range(o->bend_level[LAST], o->bend_count), x, v, f);
+    add_samples(o, range(o->sample_level[LAST], o->sample_count), x, v, f);
     end_joints(o, f);
-    add_hinges(o, x, v, f);
+    add_hinges(o, range(0, o->hinge_count), x, v, f);
     add_corrections(o, x, f);
 }
 
@@ -486,12 +527,12 @@ void pli_octree_add_force(PliOctreeOperator *o, const double *x, const double *v
     }
     pli_elastic_add_force(o->elastic, x, v, f);
     begin_joints(o, x, v);
-    add_membranes(o, 0, o->membrane_count, x, v, f);
-    add_bars(o, 0, o->bar_count, x, v, f);
-    add_bends(o, 0, o->bend_count, x, v, f);
-    add_samples(o, 0, o->sample_count, x, v, f);
+    add_membranes(o, range(0, o->membrane_count), x, v, f);
+    add_bars(o, range(0, o->bar_count), x, v, f);
+    add_bends(o, range(0, o->bend_count), x, v, f);
+    add_samples(o, range(0, o->sample_count), x, v, f);
     end_joints(o, f);
-    add_hinges(o, x, v, f);
+    add_hinges(o, range(0, o->hinge_count), x, v, f);
     add_corrections(o, x, f);
 }
 
@@ -603,15 +644,12 @@ void pli_octree_add_linear(const PliOctreeOperator *o, const double *turn, const
 
 // ---- energy ----------------------------------------------------------------------------------------------------------------
 
-double pli_octree_energy(const PliOctreeOperator *o, const double *x)
+static double membrane_energy(const PliOctreeOperator *o, Part part, const double *x)
 {
+    const double mu = o->lame.mu, lambda = pli_octree_plane_lambda(&o->lame);
     double sum = 0.0;
-    if (o->is_paper) return 0.0;
-    sum += pli_elastic_energy(o->elastic, x);
-    begin_joints(o, x, NULL);
-    const double mu = o->lame.mu, lambda = pli_octree_plane_lambda(&o->lame), young = o->material.young;
-    for (PliIndex e = 0; e < o->membrane_count; ++e) {
-        const PliOctreeMembrane *m = &o->membrane[e];
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeMembrane *m = &o->membrane[part_at(&part, i)];
         double F[6], U[3], inverse[3], exx, eyy, exy;
         membrane_gradient(m, x, o->joint_x, F);
         if (o->material.law == PLI_STVK) {
@@ -625,30 +663,66 @@ double pli_octree_energy(const PliOctreeOperator *o, const double *x)
         const double whole = mu * (exx * exx + eyy * eyy + 2.0 * exy * exy) + 0.5 * lambda * (exx + eyy) * (exx + eyy);
         sum += m->volume * whole;
     }
-    for (PliIndex e = 0; e < o->bar_count; ++e) {
-        const PliOctreeBar *b = &o->bar[e];
+    return sum;
+}
+
+static double bar_energy(const PliOctreeOperator *o, Part part, const double *x)
+{
+    double sum = 0.0;
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeBar *b = &o->bar[part_at(&part, i)];
         const double s =
             v3_distance(value_at(x, o->joint_x, b->point[0]), value_at(x, o->joint_x, b->point[1])) / b->length;
         const double strain = o->material.law == PLI_STVK ? 0.5 * (s * s - 1.0) : s - 1.0;
-        sum += 0.5 * young * b->volume * strain * strain;
-    }
-    for (PliIndex e = 0; e < o->bend_count; ++e) {
-        double value[3];
-        bend_value(&o->bend[e], x, true, value);
-        sum += 0.5 * o->bend[e].k * v3_dot(value, value);
-    }
-    for (PliIndex e = 0; e < o->hinge_count; ++e) {
-        double a[3], b[3];
-        hinge_arms(o, &o->hinge[e], x, a, b);
-        const double angle = v3_dot(a, b) - o->hinge[e].rest;
-        sum += 0.5 * o->hinge[e].k * angle * angle;
-    }
-    for (PliIndex e = 0; e < o->sample_count; ++e) {
-        double F[9];
-        sample_gradient(&o->sample[e], x, o->joint_x, true, F);
-        sum += o->sample[e].volume * pli_elastic_density(o->elastic, F);
+        sum += 0.5 * o->material.young * b->volume * strain * strain;
     }
     return sum;
+}
+
+static double bend_energy(const PliOctreeOperator *o, Part part, const double *x)
+{
+    double sum = 0.0;
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeBend *b = &o->bend[part_at(&part, i)];
+        double value[3];
+        bend_value(b, x, true, value);
+        sum += 0.5 * b->k * v3_dot(value, value);
+    }
+    return sum;
+}
+
+static double hinge_energy(const PliOctreeOperator *o, Part part, const double *x)
+{
+    double sum = 0.0;
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeHinge *h = &o->hinge[part_at(&part, i)];
+        double a[3], b[3];
+        hinge_arms(o, h, x, a, b);
+        const double angle = v3_dot(a, b) - h->rest;
+        sum += 0.5 * h->k * angle * angle;
+    }
+    return sum;
+}
+
+static double sample_energy(const PliOctreeOperator *o, Part part, const double *x)
+{
+    double sum = 0.0;
+    for (PliIndex i = part.first; i < part.last; ++i) {
+        const PliOctreeSample *s = &o->sample[part_at(&part, i)];
+        double F[9];
+        sample_gradient(s, x, o->joint_x, true, F);
+        sum += s->volume * pli_elastic_density(o->elastic, F);
+    }
+    return sum;
+}
+
+double pli_octree_energy(const PliOctreeOperator *o, const double *x)
+{
+    if (o->is_paper) return 0.0;
+    begin_joints(o, x, NULL);
+    return pli_elastic_energy(o->elastic, x) + membrane_energy(o, range(0, o->membrane_count), x) +
+           bar_energy(o, range(0, o->bar_count), x) + bend_energy(o, range(0, o->bend_count), x) +
+           hinge_energy(o, range(0, o->hinge_count), x) + sample_energy(o, range(0, o->sample_count), x);
 }
 
 double pli_octree_critical_step(const PliOctreeOperator *o, bool multirate)
@@ -661,4 +735,82 @@ double pli_octree_critical_step(const PliOctreeOperator *o, bool multirate)
         least = step < least ? step : least;
     }
     return least;
+}
+
+// ---- near some points ----------------------------------------------------------------------------------------------------------
+
+static bool is_marked(const PliOctreeOperator *o, const uint8_t *mark, PliIndex point)
+{
+    if (!(point & PLI_OCTREE_JOINT)) return point < o->count && mark[point];
+    const PliOctreeJoint *j = &o->joint[point ^ PLI_OCTREE_JOINT];
+    for (PliIndex k = 0; k < j->count; ++k)
+        if (mark[j->point[k]]) return true;
+    return false;
+}
+
+static bool has_marked(const PliOctreeOperator *o, const uint8_t *mark, const PliIndex *point, PliIndex count)
+{
+    for (PliIndex k = 0; k < count; ++k)
+        if (is_marked(o, mark, point[k])) return true;
+    return false;
+}
+
+void pli_octree_find_near(PliOctreeOperator *o, const uint8_t *mark)
+{
+    PliOctreeNear *n = &o->near;
+    n->tets = n->samples = n->membranes = n->bars = n->bends = n->hinges = n->corrections = 0;
+    for (PliIndex e = 0; e < o->tet_count; ++e)
+        if (has_marked(o, mark, o->corner + 4 * (size_t)e, 4)) n->tet[n->tets++] = e;
+    for (PliIndex e = 0; e < o->sample_count; ++e)
+        if (has_marked(o, mark, o->sample[e].point, o->sample[e].count)) n->sample[n->samples++] = e;
+    for (PliIndex e = 0; e < o->membrane_count; ++e)
+        if (has_marked(o, mark, o->membrane[e].from, 2) || has_marked(o, mark, o->membrane[e].to, 2))
+            n->membrane[n->membranes++] = e;
+    for (PliIndex e = 0; e < o->bar_count; ++e)
+        if (has_marked(o, mark, o->bar[e].point, 2)) n->bar[n->bars++] = e;
+    for (PliIndex e = 0; e < o->bend_count; ++e)
+        if (has_marked(o, mark, o->bend[e].point, o->bend[e].count)) n->bend[n->bends++] = e;
+    for (PliIndex e = 0; e < o->hinge_count; ++e)
+        if (is_marked(o, mark, o->hinge[e].joint | PLI_OCTREE_JOINT) || mark[o->joint[o->hinge[e].joint].coarse])
+            n->hinge[n->hinges++] = e;
+    for (PliIndex e = 0; e < o->correction_count; ++e)
+        if (mark[o->correction[e].plus] || mark[o->correction[e].minus]) n->correction[n->corrections++] = e;
+}
+
+static Part listed(const PliIndex *list, PliIndex count) { return (Part){ list, 0, count }; }
+
+double pli_octree_near_energy(const PliOctreeOperator *o, const double *x)
+{
+    const PliOctreeNear *n = &o->near;
+    double sum = 0.0;
+    if (o->is_paper) return 0.0;
+    begin_joints(o, x, NULL);
+    for (PliIndex i = 0; i < n->tets; ++i) {
+        const PliIndex e = n->tet[i];
+        double F[9];
+        pli_tet_gradient(o->corner + 4 * (size_t)e, &o->tet_rest[e], x, F);
+        sum += o->tet_rest[e].volume * pli_elastic_density(o->elastic, F);
+    }
+    return sum + membrane_energy(o, listed(n->membrane, n->membranes), x) + bar_energy(o, listed(n->bar, n->bars), x) +
+           bend_energy(o, listed(n->bend, n->bends), x) + hinge_energy(o, listed(n->hinge, n->hinges), x) +
+           sample_energy(o, listed(n->sample, n->samples), x);
+}
+
+void pli_octree_add_near_force(const PliOctreeOperator *o, const double *x, double *f)
+{
+    const PliOctreeNear *n = &o->near;
+    double torque[3] = { 0, 0, 0 };
+    if (o->is_paper) {
+        add_paper_all(o, x, NULL, f);
+        return;
+    }
+    add_tets(o, listed(n->tet, n->tets), x, f);
+    begin_joints(o, x, NULL);
+    add_membranes(o, listed(n->membrane, n->membranes), x, NULL, f);
+    add_bars(o, listed(n->bar, n->bars), x, NULL, f);
+    add_bends(o, listed(n->bend, n->bends), x, NULL, f);
+    add_samples(o, listed(n->sample, n->samples), x, NULL, f);
+    end_joints(o, f);
+    add_hinges(o, listed(n->hinge, n->hinges), x, NULL, f);
+    add_some_corrections(o, listed(n->correction, n->corrections), x, f, torque);
 }

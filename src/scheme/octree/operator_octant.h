@@ -43,7 +43,8 @@ bool pli_octree_octant_of(const PliOctreeOperator *o, PliIndex point, int number
 PliIndex pli_octree_joint_of(const PliOctreeOperator *o, PliIndex coarse, int side); ///< PLI_NONE: there is none
 
 // operator_correct.c
-void pli_octree_keep_corrections(PliOctreeOperator *o); ///< before anything of the new operator is made
-void pli_octree_add_corrections(PliOctreeOperator *o);
+void pli_octree_begin_corrections(PliOctreeOperator *o);                    ///< before points are numbered anew
+void pli_octree_find_looks(PliOctreeOperator *o);                           ///< once they are
+double pli_octree_add_corrections_of(PliOctreeOperator *o, PliIndex point); ///< @return work
 
 #endif

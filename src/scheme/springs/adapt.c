@@ -16,7 +16,8 @@ typedef struct Decision {
     PliBody *body;
     double *x, *v, dt;
     double most_work;
-    double stop_at;        ///< ms, CPU clock: no event begins later
+    double begin, left;    ///< ms, CPU clock; and what the step leaves of its budget
+    double stop_at;        ///< ms, CPU clock: no event that makes room begins later
     double most_passes;    ///< and none after so many passes over all springs
     PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
     bool changed;
@@ -44,6 +45,7 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
     if (!forced && s->criterion.decision < s->retry[star]) return PLI_SPRINGS_ADDS_ENERGY;
     if (in && d->most_work - pli_springs_work(s, pli_body_def(d->body), d->dt) < least_growth(d))
         return PLI_SPRINGS_TOO_COSTLY;
+    s->tried++;
     const int level = pli_springs_star_level(s->cut, star);
     // triangles cut to balance lie within a ring or two, and what follows their vertices within another
     pli_body_before_event(d->body, d->x, s->pyramid->rest + 3 * (size_t)(star - s->cut->star_first[level]),
@@ -67,7 +69,15 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
     return r;
 }
 
+/// Beside a step that has a budget an event begins when it fits.
 static bool may_continue(const Decision *d)
+{
+    return d->s->passes < d->most_passes &&
+           (isinf(d->left) || pli_governor_is_room(&d->s->governor, d->left - (pli_cpu_ms() - d->begin), 1));
+}
+
+/// What makes room does not wait for it.
+static bool may_make_room(const Decision *d)
 {
     return d->s->passes < d->most_passes && (isinf(d->stop_at) || pli_cpu_ms() < d->stop_at);
 }
@@ -83,7 +93,7 @@ static bool fits(const Decision *d, double share)
 static void force_coarsening(Decision *d, double share, double below_score)
 {
     PliCriterion *c = &d->s->criterion;
-    while (may_continue(d) && !fits(d, share) && d->next_coarsen < c->coarsen_count) {
+    while (may_make_room(d) && !fits(d, share) && d->next_coarsen < c->coarsen_count) {
         const PliProposal *p = &c->coarsen[d->next_coarsen];
         if (p->score >= below_score) return;
         d->next_coarsen++;
@@ -128,16 +138,20 @@ bool pli_springs_adapt(void *self, PliBody *body, double *x, double *v, double d
     const PliStats *stats = pli_body_stats_mutable(body);
     const bool due = pli_criterion_due(&s->criterion, c, dt);
     if (c->budget_ms > 0.0 && stats->steps > 0) {
-        pli_governor_learn(&s->governor, pli_springs_work(s, def, dt), stats->solve_ms,
-                           fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms));
-        if (s->decided) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
+        pli_governor_learn_events(&s->governor, pli_springs_work(s, def, dt), stats->solve_ms,
+                                  fmax(0.0, stats->step_ms - stats->solve_ms - stats->adapt_ms), s->tried,
+                                  fmax(0.0, stats->adapt_ms - s->governor.decision_ms));
+        if (s->decided && !s->tried) pli_governor_learn_decision(&s->governor, stats->adapt_ms);
         s->decided = false;
+        s->tried = 0;
     }
     if (!due || s->pyramid->level_count == 1) return false;
-    if (c->budget_ms > 0.0 && s->governor.samples == 0) return false; // nobody knows yet what anything costs
+    if (c->budget_ms > 0.0 && s->governor.samples < PLI_GOVERNOR_FIRST)
+        return false; // nobody knows yet what anything costs
     s->decided = true;
 
-    Decision d = { .s = s, .body = body, .x = x, .v = v, .dt = dt };
+    Decision d = { .s = s, .body = body, .x = x, .v = v, .dt = dt, .begin = pli_cpu_ms() };
+    d.left = pli_governor_left(&s->governor, c->budget_ms, pli_springs_work(s, def, dt));
     d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
     s->started_count = s->passes = 0;
     d.most_passes =
@@ -166,6 +180,7 @@ void pli_springs_adapt_reset(PliSprings *s)
     pli_criterion_reset(&s->criterion);
     pli_governor_reset(&s->governor);
     s->decided = s->pushed = false;
+    s->tried = 0;
     s->bank = 0.0;
     memset(s->retry, 0, s->cut->star_count * sizeof *s->retry);
     memset(s->refusals, 0, s->cut->star_count);

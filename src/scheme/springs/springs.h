@@ -54,6 +54,7 @@ typedef struct PliSprings {
     bool pushed;                  ///< something acts from outside
     double rotation[9], shift[3]; ///< of the rigid body that fits best
     bool decided;
+    PliIndex tried;                   ///< events in the last step, refused ones among them
     PliIndex *started, started_count; ///< stars refined in this round
     uint32_t *retry;                  ///< per star: decision before which it is not tried again ...
     uint8_t *refusals;                ///< ... because it was refused for its energy so many times in a row

@@ -121,6 +121,9 @@ static bool follow_mixture(PliTetLod *t, PliBody *body, double *x, double *v, do
     return d.changed;
 }
 
+/// Times the work of a uniform level that a mixture may take before it is left for that, whatever shape goes.
+static const double DEAR = 2.0;
+
 /// A uniform plan is followed at once where it is finer than what there is. Going coarser would throw away shape: where no shadow knows a
 /// better one, it waits for rest.
 static bool follow_uniform(PliTetLod *t, PliBody *body, double *x, double *v, double dt, const PliPlan *before)
@@ -129,7 +132,8 @@ static bool follow_uniform(PliTetLod *t, PliBody *body, double *x, double *v, do
     const int finest = t->h->level[s->active[s->active_count - 1]];
     const bool at_rest = pli_tetlod_at_rest(t, pli_body_def(body));
     const bool known = t->use_shadows && t->shadow[0] >= 0 && before->uniform;
-    if (finest > t->plan.level && !at_rest && !known) {
+    const bool dear = !before->uniform && t->plan.mixed_work > DEAR * t->plan.work;
+    if (finest > t->plan.level && !at_rest && !known && !dear) {
         if (before->uniform) {
             t->plan.level = finest;
         } else {

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 #include "scheme/tetlod/tetlod.h"
 
-/// Work of the first shadow over that of the body, at most.
-static const double SHARE = 0.15;
+/// Work of the first shadow over that of the body, at most; and where phases lag, as one that is far behind tells little of where they go.
+static const double SHARE = 0.15, LAG_SHARE = 0.25;
 /// Spacing of the points of their skins over their size.
 static const double SKIN = 0.5;
 /// s, without a change of plan, after which they rest, and s in which new ones find their own shape.
@@ -24,6 +24,8 @@ static const double RECENT = 0.25, WHOLE = 10.0;
 /// Share of an error that extrapolating is believed to leave at least, and above which it is not done; and s, in which what tells
 /// that is averaged.
 static const double LEAST_DOUBT = 0.3, MOST_DOUBT = 0.6, DOUBT_TIME = 0.5;
+/// s, that of a body that swings new shadows are believed to agree as the last ones did.
+static const double DOUBT_HOLD = 0.25;
 
 // ---- making them -------------------------------------------------------------------------------------------------------------
 
@@ -34,6 +36,7 @@ static PliStatus add(PliTetLod *t, PliBody *body, const PliHost *host, const Pli
     fem.base = *def;
     fem.base.criterion = pli_criterion_default();
     fem.base.adapt = false;
+    fem.sparse_contact = true; // as the body, when it is of that level
     const PliIndex first = h->point_first[l], tets = h->tet_first[l + 1] - h->tet_first[l];
     PliIndex *corner = PLI_NEW(host, 4 * (size_t)tets, PliIndex);
     if (!corner) return pli_refuse(err, PLI_OUT_OF_MEMORY, "tetlod: no memory for a shadow");
@@ -63,10 +66,10 @@ void pli_tetlod_shadows_reset(PliTetLod *t)
     t->shadow[0] = t->shadow[1] = -1;
     t->shadow_lost = false;
     t->order = ORDER;
-    t->shadow_begin = t->strain_error = t->strain_error_seen = 0.0;
+    t->shadow_begin = t->gaps_begin = t->strain_error = t->strain_error_seen = 0.0;
     t->use_shadows = false;
     t->recent = t->whole = t->recent_time = t->whole_time = 0.0;
-    t->gaps = (PliShadowGaps){ 0.0, 0.0, 0.0 };
+    t->gaps = (PliShadowGaps){ 0 };
     t->doubt = 1.0;
 }
 
@@ -162,16 +165,18 @@ static void choose(PliTetLod *t, PliBody *body, double *x, double *v)
     double density, rate;
     pli_tetlod_level_work(t, def, t->plan.level, &density, &rate);
     const double work = density * rate;
+    const bool lags = t->swings && !(def->material.damping > 0.0) && !(def->mass_damping > 0.0);
+    const double share = lags ? LAG_SHARE : SHARE;
     int wanted[2];
-    wanted[0] = cheap_level(t, def, SHARE * work, t->plan.level);
+    wanted[0] = cheap_level(t, def, share * work, t->plan.level);
     if (wanted[0] < 0 && t->plan.level > 0) wanted[0] = 0;
-    wanted[1] = wanted[0] > 0 ? cheap_level(t, def, 0.25 * SHARE * work, wanted[0]) : -1;
+    wanted[1] = wanted[0] > 0 ? cheap_level(t, def, 0.25 * share * work, wanted[0]) : -1;
     if (wanted[0] > 0 && wanted[1] < 0) wanted[1] = 0;
     // the second first: it starts from where the first is
     for (int k = 1; k >= 0; --k)
         if (wanted[k] >= 0 && wanted[k] != t->shadow[0] && wanted[k] != t->shadow[1]) begin(t, body, x, v, wanted[k]);
     // ways between other levels are other ways, as parallel as those were
-    if (wanted[0] != t->shadow[0] || wanted[1] != t->shadow[1]) t->gaps = (PliShadowGaps){ 0.0, 0.0, 0.0 };
+    if (wanted[0] != t->shadow[0] || wanted[1] != t->shadow[1]) t->gaps = (PliShadowGaps){ 0 }, t->gaps_begin = t->time;
     if (wanted[1] < 0) t->doubt = 1.0;
     t->shadow[0] = wanted[0], t->shadow[1] = wanted[1];
 }
@@ -241,18 +246,43 @@ static double order_of(double a, double c, double b, double ratio)
     return 0.5 * (low + high);
 }
 
-/// How parallel the two ways are tells how much of the next one is known; by how much the first is shorter tells the order.
-static void learn_order(PliTetLod *t, const PliShadowGaps *g, double gap)
+static void remember(PliShadowGaps *sum, const PliShadowGaps *g, double gap)
 {
+    double *const to[] = { &sum->fine, &sum->coarse,       &sum->product,   &sum->speed,
+                           &sum->lag,  &sum->coarse_speed, &sum->coarse_lag };
+    const double now[] = { g->fine, g->coarse, g->product, g->speed, g->lag, g->coarse_speed, g->coarse_lag };
     const double keep = exp(-gap / DOUBT_TIME);
-    t->gaps.fine = keep * t->gaps.fine + gap * g->fine;
-    t->gaps.coarse = keep * t->gaps.coarse + gap * g->coarse;
-    t->gaps.product = keep * t->gaps.product + gap * g->product;
-    const double both = t->gaps.fine * t->gaps.coarse, cosine = both > 0.0 ? t->gaps.product / sqrt(both) : 0.0;
-    t->doubt = cosine > 0.0 ? fmax(LEAST_DOUBT, sqrt(fmax(0.0, 1.0 - cosine * cosine))) : 1.0;
-    if (cosine > 0.0)
-        t->order = order_of(size_of(t, t->present), size_of(t, t->shadow[0]), size_of(t, t->shadow[1]),
-                            1.0 + t->gaps.product / t->gaps.fine);
+    for (size_t k = 0; k < sizeof now / sizeof *now; ++k) *to[k] = keep * *to[k] + gap * now[k];
+}
+
+/// Share of a way that is not along another.
+static double sine(double product, double a, double b)
+{
+    const double cosine = a > 0.0 && b > 0.0 ? product / sqrt(a * b) : 0.0;
+    return sqrt(fmax(0.0, 1.0 - cosine * cosine));
+}
+
+/// How parallel the two ways are tells how much of the next one is known; by how much the first is shorter tells the order. Of a body that
+/// swings the coarser shadow may soon be half a period behind. Where the first way is a lag it goes on along the motion, and how long the
+/// two lags are tells the order.
+static void learn_order(PliTetLod *t, const PliShadowGaps *now, double gap)
+{
+    PliShadowGaps *g = &t->gaps;
+    remember(g, now, gap);
+    double ratio = g->fine > 0.0 ? g->product / g->fine : 0.0; // of the two ways
+    if (t->swings && t->last_change > 0.0 && t->time < t->gaps_begin + DOUBT_HOLD) return;
+    t->doubt = ratio > 0.0 ? fmax(LEAST_DOUBT, sine(g->product, g->fine, g->coarse)) : 1.0;
+    const double lag = g->speed > 0.0 ? g->lag / g->speed : 0.0,
+                 coarse = g->coarse_speed > 0.0 ? g->coarse_lag / g->coarse_speed : 0.0;
+    const double lags = lag * coarse > 0.0 ? fmax(LEAST_DOUBT, sine(g->lag, g->fine, g->speed)) : 1.0;
+    if (t->swings && lags < t->doubt) {
+        t->doubt = lags;
+        // one that is far behind moves another way, and the order is what it was
+        if (sine(g->coarse_lag, g->coarse, g->coarse_speed) > LEAST_DOUBT) return;
+        ratio = coarse / lag;
+    }
+    if (ratio > 0.0)
+        t->order = order_of(size_of(t, t->present), size_of(t, t->shadow[0]), size_of(t, t->shadow[1]), 1.0 + ratio);
 }
 
 static void average(double *sum, double *time, double value, double gap, double memory)
@@ -274,7 +304,7 @@ bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, do
     }
     t->strain_error_seen = fmax(t->strain_error_seen, t->strain_error);
     double apart; // m
-    t->order = ORDER;
+    if (!t->swings || t->shadow[1] < 0) t->order = ORDER;
     if (t->shadow[1] >= 0) {
         const PliShadowGaps g = pli_body_shadow_gaps(body, t->shadow[0], t->shadow[1], x);
         learn_order(t, &g, gap);
@@ -290,11 +320,15 @@ bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, do
     return true;
 }
 
-double pli_tetlod_error_of(const PliTetLod *t, int level, int finest, bool whole)
+double pli_tetlod_plain_error_of(const PliTetLod *t, int level, int finest, bool whole)
 {
     const double now = size_of(t, t->present);
     const double square = whole ? t->whole / t->whole_time : t->recent / t->recent_time;
     const double at_now = sqrt(square) * now * now; // m, of the present size
-    const double plain = at_now * (power_size(t, level) - power_size(t, finest)) / power_size(t, t->present);
-    return plain * (level >= 2 && t->doubt < MOST_DOUBT ? t->doubt : 1.0);
+    return at_now * (power_size(t, level) - power_size(t, finest)) / power_size(t, t->present);
+}
+
+double pli_tetlod_error_of(const PliTetLod *t, int level, int finest, bool whole)
+{
+    return pli_tetlod_plain_error_of(t, level, finest, whole) * (level >= 2 && t->doubt < MOST_DOUBT ? t->doubt : 1.0);
 }

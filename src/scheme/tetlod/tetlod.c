@@ -102,6 +102,8 @@ static void tetlod_reset(void *self)
     t->error_energy = t->strain_energy = t->error = t->next_look = t->look_gap = 0.0;
     t->largest_displacement = t->largest_energy = 0.0;
     t->last_look = t->last_change = t->swing = t->strain = 0.0;
+    t->made = t->made_time = 0.0;
+    t->bias = 1.0, t->trouble = PLI_PLAN_TROUBLE, t->uniform_trouble = PLI_TETLOD_TROUBLE;
     t->swings = false;
     pli_tetlod_shadows_reset(t);
     const bool own = t->likes_uniform && t->own_volume[t->h->point_first[t->start_level]] > 0.0;
@@ -372,6 +374,10 @@ PliBody *pli_tetlod_create(const PliHost *host, const PliTetLodDef *given, PliEr
     t->free_level = t->start_level; // one that nothing holds is judged by one
     while (t->free_level > def->start_level && t->free_level > 1 && def->levels[t->free_level]->point_count > most)
         t->free_level--;
+    // and loses motion with every change: asked for less than 2 % it begins finer, short of the finest, as if errors went like size^1.5
+    const double finer = fmin(1000.0 * pow(2.0 / accuracy, 2.0), def->base.criterion.max_active);
+    for (int l = t->free_level + 1; accuracy > 0.0 && accuracy < 2.0 && l + 1 < def->level_count; ++l)
+        if (def->levels[l]->point_count <= finer) t->free_level = l;
     PliTightLevels tight;
     PliTetLodDef lean = *def;
     PliStatus status = pli_levels_tighten(host, def->levels, def->level_count, &tight, err);

@@ -14,6 +14,8 @@
 #include "kernel/elastic.h"
 
 enum { PLI_TETLOD_BUCKETS = 2048 };
+/// What steps of a uniform level take over what elements alone do, before it was counted: 1.3 to 3.5 on bars, pads and livers.
+#define PLI_TETLOD_TROUBLE 2.0
 
 typedef struct PliTetLod {
     PliHost host;
@@ -57,7 +59,11 @@ typedef struct PliTetLod {
     double next_look, look_gap;         ///< s
     double swing, strain;               ///< J s, kinetic and strain energy of the last seconds
     bool swings;                        ///< much of it is kinetic
-    double last_look, last_change;      ///< s, when it looked, when the plan became another
+    double made, made_time;             ///< m2 s, s: error so far, squared
+    double bias;                        ///< factor on what strains say
+    double trouble,
+        uniform_trouble; ///< of the plan: what steps of a mixture take over what was counted, beyond what those of a level do
+    double last_look, last_change; ///< s, when it looked, when the plan became another
     PliIndex level_first_bucket[PLI_MAX_LEVELS];
     double level_density[PLI_MAX_LEVELS]
                         [2]; ///< 1/m3, evaluated in each substep: all at one rate, at rates of their own
@@ -70,7 +76,8 @@ typedef struct PliTetLod {
     double strain_error, strain_error_seen; ///< m, what strains say, and the most of it that shadows were asked about
     int shadow[2];                          ///< levels that run, finer first; -1: none
     int shadow_plan;                        ///< plan.level they were chosen for
-    PliShadowGaps gaps;                     ///< m2 s, over the last moments
+    PliShadowGaps gaps;                     ///< times s, over the last moments ...
+    double gaps_begin;                      ///< s, ... since these two shadows run
     double doubt;                           ///< share of an error that extrapolating leaves; 1: it is not done
     double order;                           ///< p: errors go like size^p
     int present;                            ///< the level it is
@@ -152,6 +159,8 @@ void pli_tetlod_step_shadows(PliTetLod *t, PliBody *body, double *x, double *v, 
 bool pli_tetlod_compare_shadows(PliTetLod *t, PliBody *body, const double *x, double gap);
 /// m, error of a uniform body of that level beyond that of `finest`, as compared so far; as it is shown, where it has two shadows.
 double pli_tetlod_error_of(const PliTetLod *t, int level, int finest, bool whole);
+double pli_tetlod_plain_error_of(const PliTetLod *t, int level, int finest,
+                                 bool whole);     ///< as it is, whatever is shown
 bool pli_tetlod_extrapolates(const PliTetLod *t); ///< shadows have to run on
 
 // accuracy.c

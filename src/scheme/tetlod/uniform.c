@@ -78,7 +78,22 @@ static bool holds_nothing(const PliBody *body)
     return true;
 }
 
-/// After a recut: momenta become what they were (of a body that nothing holds), and energy gained comes from motion that is not rigid.
+/// Of a change of level speeds change by no more than this share.
+static const double MOST_SPEED = 0.2;
+
+/// All of the motion of a held body takes or gives energy: most of it turns about where it is held. @return what is left, J
+static double share_out(const PliEventPatch *patch, double kinetic, double gained, double *v)
+{
+    const double low = (1.0 - MOST_SPEED) * (1.0 - MOST_SPEED), high = (1.0 + MOST_SPEED) * (1.0 + MOST_SPEED);
+    if (!(kinetic > 0.0)) return gained;
+    const double square = fmin(high, fmax(low, 1.0 - gained / kinetic)), factor = sqrt(square);
+    for (PliIndex i = 0; i < patch->count; ++i)
+        if (patch->mass[i] > 0.0) v3_scale(v + 3 * (size_t)patch->node[i], factor);
+    return gained - (1.0 - square) * kinetic;
+}
+
+/// After a recut: momenta become what they were (of a body that nothing holds), and energy gained comes from motion that is not rigid; of a
+/// held one from all of its motion, which gets what was lost as well.
 static void settle(PliTetLod *t, PliBody *body, const double *x, double *v, const PliMoments *before, double elastic)
 {
     PliStats *stats = pli_body_stats_mutable(body);
@@ -96,15 +111,16 @@ static void settle(PliTetLod *t, PliBody *body, const double *x, double *v, cons
     }
     double lifted[3];
     for (int i = 0; i < 3; ++i) lifted[i] = after.mass * after.centre[i] - before->mass * before->centre[i];
-    const double gained =
+    double gained =
         pli_body_energy(body, x, NULL).elastic - elastic + after.kinetic - before->kinetic - v3_dot(g, lifted);
+    for (PliIndex i = 0; i < live.active_count; ++i)
+        if (live.fixed[i]) t->patch_mass[i] = 0.0; // prescribed motion pays nothing
+    if (!holds_nothing(body)) gained = share_out(&patch, pli_patch_moments(&patch, x, v).kinetic, gained, v);
     if (gained <= 0.0) {
         stats->energy_removed -= gained;
         t->bank -= gained;
         return;
     }
-    for (PliIndex i = 0; i < live.active_count; ++i)
-        if (live.fixed[i]) t->patch_mass[i] = 0.0; // prescribed motion pays nothing
     const double unpaid = pli_handover_cap(&patch, gained, x, v);
     t->bank -= unpaid;
     stats->energy_added += unpaid;

@@ -1,6 +1,7 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "scheme/wavelet/rest_stiffness.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,30 +10,31 @@
 #include "base/wide.h"
 #include "kernel/elastic_state.h"
 
-PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, PliIndex watched)
+PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, bool stands_in)
 {
     k->host = *host;
     k->wish = wish;
-    k->may_stand_in = k->stands_in = watched > 0;
-    k->watch_capacity = watched;
-    if (watched && !(k->watched = PLI_NEW(host, watched, PliWatched))) return PLI_OUT_OF_MEMORY;
+    k->may_stand_in = k->stands_in = stands_in;
+    pli_secants_init(&k->secants, host);
     k->tiles = pli_tiles_create(host);
-    const PliStatus status = pli_rest_tethers_init(&k->tethers, host);
-    return k->tiles ? status : PLI_OUT_OF_MEMORY;
+    pli_rest_tethers_init(&k->tethers, host, stands_in);
+    return k->tiles ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
 void pli_rest_stiffness_reset(PliRestStiffness *k)
 {
     k->stands_in = k->may_stand_in;
-    k->looks = 0;
     k->watched_revision = 0;
+    pli_secants_forget(&k->secants);
 }
 
 void pli_rest_stiffness_free(PliRestStiffness *k)
 {
     pli_tiles_destroy(k->tiles);
     pli_rest_tethers_free(&k->tethers);
-    PLI_FREE(&k->host, k->watched, k->watch_capacity);
+    pli_secants_free(&k->secants);
+    PLI_FREE(&k->host, k->stiff, k->stiff_capacity);
+    PLI_FREE(&k->host, k->stiff_response, k->stiff_response_capacity);
     PLI_FREE(&k->host, k->place, k->place_capacity);
 }
 
@@ -140,6 +142,12 @@ static void add_dforce(void *self, const double *dx, double k, double *df)
     double *q = s->work, *z = q + 4 * (size_t)s->count;
     for (size_t i = 0; i < s->count; ++i) turn_back(q + 4 * i, s->rotation, dx + 3 * i), q[4 * i + 3] = 0.0;
     product(s, q, z);
+    for (PliIndex j = 0; j < s->secants.rank && s->stiff_ready; ++j) {
+        const double *w = s->stiff + 3 * (size_t)j * s->count;
+        double sum = 0.0;
+        for (size_t i = 0; i < s->count; ++i) sum += v3_dot(w + 3 * i, q + 4 * i);
+        for (size_t i = 0; i < s->count; ++i) v3_madd(z + 4 * i, sum / s->stiff_reach, w + 3 * i);
+    }
     add_turned(s, s->rotation, z, -k, df);
 }
 
@@ -244,7 +252,17 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
                 pli_tiles_join(k->tiles, group_of(k, a->tether_column[e]), group_of(k, a->tether_column[f]));
     k->key = 0;
     status = pli_tiles_seal(k->tiles);
-    return status == PLI_OK ? pli_rest_tethers_reserve(&k->tethers, k->tiles->tiles) : status;
+    if (status != PLI_OK || (status = pli_rest_tethers_reserve(&k->tethers, k->tiles->tiles)) != PLI_OK) return status;
+    k->stiff_ready = false;
+    memset(k->stiff_birth, 0, sizeof k->stiff_birth);
+    if (!k->may_stand_in) return PLI_OK;
+    const size_t vectors = PLI_SECANTS * k->tethers.length;
+    if (!pli_reserve(&k->host, (void **)&k->stiff, &k->stiff_capacity, 3 * PLI_SECANTS * (size_t)k->count,
+                     sizeof *k->stiff) ||
+        !pli_reserve(&k->host, (void **)&k->stiff_response, &k->stiff_response_capacity, vectors,
+                     sizeof *k->stiff_response))
+        return PLI_OUT_OF_MEMORY;
+    return pli_secants_resize(&k->secants, k->count);
 }
 
 static bool outgrown(void *self, const PliStepMatrix *a)
@@ -349,6 +367,9 @@ static size_t place_of(const void *self, PliIndex point)
 }
 
 // A factor with many other tethers preconditions until that has cost as much as a new one.
+_Static_assert((int)PLI_REST_STIFF >= (int)PLI_SECANTS, "every secant may be a stiff direction");
+static void answer_secants(PliRestStiffness *k);
+
 static PliPrepared prepare(void *self, const PliStepMatrix *a)
 {
     PliRestStiffness *k = self;
@@ -362,72 +383,113 @@ static PliPrepared prepare(void *self, const PliStepMatrix *a)
         fill(k, a);
         const bool good = pli_tiles_factor(k->tiles) == PLI_OK;
         pli_rest_tethers_forget(&k->tethers);
+        memset(k->stiff_birth, 0, sizeof k->stiff_birth);
         k->free_key = 0;
         k->key = good ? key : 0;
         k->tether_key = tethers;
         if (!good) return PLI_PREPARED_FAILED;
     }
-    if (k->apart && !pli_rest_tethers_prepare(&k->tethers, k->tiles, a, place_of, tether_block, k))
+    answer_secants(k);
+    if ((k->apart || k->tethers.stiff_count) &&
+        !pli_rest_tethers_prepare(&k->tethers, k->tiles, a, place_of, k->apart ? tether_block : NULL, k))
         return PLI_PREPARED_FAILED;
     return (k->linear || k->stands_in) && !k->stale ? PLI_PREPARED_EXACT : PLI_PREPARED_NEAR;
 }
 
-// A step with this stiffness instead of the true one swings, from step to step and with growing size, in directions in which the body is
-// stiffer by more than all that the matrix has there, mass and tethers included. So what swings is looked at, the second differences of three
-// steps, and what the true forces do along them. (By the change of forces itself, a body that merely bends would look as bad.)
-static const double MOST_STIFFER = 1.0, LESS_STIFFER = 0.7;
-
-/// What tethers of the last step add to the matrix along a motion.
-static double along_tethers(const PliStepMatrix *a, const double *p)
+/// w of the coming step.
+static void find_stiff(PliRestStiffness *k, const PliStepMatrix *a)
 {
-    double sum = 0.0;
-    for (PliIndex j = 0; j < a->tether_count; ++j) {
-        const double *q = a->tether_matrix + 6 * (size_t)j;
-        double u[3] = { 0.0, 0.0, 0.0 };
-        for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
-            v3_madd(u, a->tether_weight[e], p + 3 * (size_t)a->tether_column[e]);
-        sum += q[0] * u[0] * u[0] + q[1] * u[1] * u[1] + q[2] * u[2] * u[2] +
-               2.0 * (q[3] * u[1] * u[2] + q[4] * u[0] * u[2] + q[5] * u[0] * u[1]);
+    const PliSecants *s = &k->secants;
+    k->stiff_reach = -a->stiffness_factor;
+    for (PliIndex j = 0; j < s->rank; ++j) {
+        double *w = k->stiff + s->length * j;
+        memset(w, 0, s->length * sizeof *w);
+        for (PliIndex i = 0; i < s->count; ++i)
+            for (size_t n = 0; n < s->length; ++n) w[n] += s->coefficient[j][i] * s->force[i][n];
     }
-    return sum;
+    k->stiff_ready = true;
+    k->tethers.stiff_count = 0;
 }
 
-static void watch(void *self, const PliStepMatrix *a, const double *f)
+/// The way of the last step and how forces changed, in the frame of the rest shape; where forces damp, as if they were those of a place
+/// further on. @return false: there was no step before
+static bool take_way(PliRestStiffness *k, const PliStepMatrix *a, const double *f, double *way, double *change)
 {
-    PliRestStiffness *k = self;
-    if (!k->may_stand_in) return;
-    double *q = k->work, *z = q + 4 * (size_t)k->count, R[9];
+    PliSecants *s = &k->secants;
+    const double damping = a->system->material_damping, *v = a->system->v;
+    const bool known = s->has_place;
+    double R[9];
     find_rotation(k, a->x, R);
-    find_displacement(k, R, a->x, q);
-    product(k, q, z);
-    double truly = 0.0, own = 0.0, inertia = 0.0, least = 0.0;
     for (size_t i = 0; i < k->count; ++i) {
-        PliWatched *w = &k->watched[i];
-        double rest[3];
-        m3_apply(rest, R, z + 4 * i);
+        double place[3], speed[3], force[3];
+        turn_back(place, R, a->x + 3 * i), turn_back(speed, R, v + 3 * i), turn_back(force, R, f + 3 * i);
+        v3_madd(place, damping, speed);
         for (size_t c = 0; c < 3; ++c) {
-            const double dx = a->x[3 * i + c] - w->x[c], df = f[3 * i + c] - w->f[c], dr = -rest[c] - w->rest[c];
-            const double swing = a->fixed[i] ? 0.0 : dx - w->dx[c];
-            truly -= swing * (df - w->df[c]), own -= swing * (dr - w->dr[c]);
-            q[3 * i + c] = swing;
-            w->x[c] = a->x[3 * i + c], w->f[c] = f[3 * i + c], w->rest[c] = -rest[c];
-            w->dx[c] = dx, w->df[c] = df, w->dr[c] = dr;
+            const size_t n = 3 * i + c;
+            way[n] = a->fixed[i] ? 0.0 : place[c] - s->place[n];
+            change[n] = a->fixed[i] ? 0.0 : force[c] - s->pull[n];
+            s->place[n] = place[c], s->pull[n] = force[c];
         }
     }
-    k->looks = k->watched_revision == k->revision ? k->looks + 1 : 1;
-    k->watched_revision = k->revision;
-    if (k->looks < 3) return;
-    for (size_t i = 0; i < k->count; ++i) least += a->mass[i] * v3_dot(k->rest + 3 * i, k->rest + 3 * i);
-    for (size_t i = 0; i < k->count; ++i)
-        for (PliIndex e = a->mass_first[i]; e < a->mass_first[i + 1]; ++e)
-            inertia += a->mass_value[e] * v3_dot(q + 3 * i, q + 3 * (size_t)a->mass_column[e]);
-    inertia += along_tethers(a, q);
-    const double g = -a->stiffness_factor, most = k->stands_in ? MOST_STIFFER : LESS_STIFFER;
-    if (inertia + g * own <= 1e-22 * least) return; // rounding
-    k->stands_in = g * (truly - own) <= most * (inertia + g * own);
+    s->has_place = true;
+    return known;
 }
 
-/// Steps with the stiffness at rest leave more than a tenth of what the true one asks for; one that is there to end a swing need not be
+/// What of the change was not foretold, and A s. @return s^T A s
+static double find_unforetold(PliRestStiffness *k, const PliStepMatrix *a, const double *way, double *force,
+                              double *inertia)
+{
+    const double g = -a->stiffness_factor;
+    double *q = k->work, *z = q + 4 * (size_t)k->count, size = 0.0;
+    for (size_t i = 0; i < k->count; ++i) v3_copy(q + 4 * i, way + 3 * i), q[4 * i + 3] = 0.0;
+    product(k, q, z);
+    for (size_t i = 0; i < k->count; ++i) {
+        double *m = inertia + 3 * i;
+        m[0] = m[1] = m[2] = 0.0;
+        for (PliIndex e = a->mass_first[i]; e < a->mass_first[i + 1] && !a->fixed[i]; ++e)
+            v3_madd(m, a->mass_factor * a->mass_value[e], way + 3 * (size_t)a->mass_column[e]);
+        for (size_t c = 0; c < 3 && !a->fixed[i]; ++c) {
+            force[3 * i + c] = g * (-force[3 * i + c] - z[4 * i + c]);
+            m[c] += g * z[4 * i + c];
+        }
+        size += v3_dot(m, way + 3 * i);
+    }
+    return size;
+}
+
+// A body that has become stiffer than the matrix of its steps swings from one to the next, with growing size. What its forces did lately
+// beyond what the matrix foretold goes into the matrix of the next step, as a few directions. A way in which it was stiffer by more than
+// the whole of that matrix all the same is left to the true stiffness, until it is less than 0.7 of it again.
+static void watch(void *self, const PliStepMatrix *a, const double *f)
+{
+    static const double MOST = 1.0, LESS = 0.7;
+    PliRestStiffness *k = self;
+    PliSecants *s = &k->secants;
+    if (!k->may_stand_in || s->length != 3 * (size_t)k->count) return;
+    const bool same =
+        k->watched_revision == k->revision && s->factor[0] == a->mass_factor && s->factor[1] == a->stiffness_factor;
+    k->watched_revision = k->revision;
+    if (!same) pli_secants_forget(s);
+    s->factor[0] = a->mass_factor, s->factor[1] = a->stiffness_factor;
+    const PliIndex at = s->next, before = k->stiff_ready ? s->rank : 0;
+    double *way = s->way[at], *force = s->force[at], *inertia = s->inertia[at], least = 0.0;
+    if (take_way(k, a, f, way, force) && a->stiffness_factor < 0.0) {
+        const double size = find_unforetold(k, a, way, force, inertia);
+        for (size_t i = 0; i < k->count; ++i) least += a->mass[i] * v3_dot(k->rest + 3 * i, k->rest + 3 * i);
+        if (size > 1e-18 * least) { // not rounding
+            pli_secants_add(s, 1.0 / sqrt(size));
+            double known = 1.0;
+            for (PliIndex j = 0; j < before; ++j) {
+                const double along = pli_dot((PliIndex)s->length, k->stiff + s->length * j, way);
+                known += along * along;
+            }
+            k->stands_in = 1.0 + s->cross[at][at] - known <= (k->stands_in ? MOST : LESS) * known;
+        }
+    }
+    find_stiff(k, a);
+}
+
+/// Steps with the stiffness at rest leave more than a tenth of what the true one asks for; one where that cannot stand in need not be
 /// better by a hundred times.
 static double enough(void *self) { return ((const PliRestStiffness *)self)->may_stand_in ? 1e-3 : 0.0; }
 
@@ -451,6 +513,34 @@ static void solve_plain(const PliRestStiffness *k, const double *b, double *t)
     pli_tiles_solve(m, t);
 }
 
+static void answer_secants(PliRestStiffness *k)
+{
+    PliSecants *s = &k->secants;
+    PliRestTethers *t = &k->tethers;
+    const size_t length = t->length;
+    if (!k->stiff_ready || t->stiff_count == s->rank) return;
+    for (PliIndex j = 0; j < s->count && s->rank; ++j) {
+        double *y = k->stiff_response + j * length;
+        if (k->stiff_birth[j] == s->birth[j]) continue;
+        memset(y, 0, length * sizeof *y);
+        for (PliIndex i = 0; i < k->count; ++i)
+            for (PliIndex c = 0; c < 3; ++c) y[place_of(k, i) + 4 * c] = s->force[j][3 * (size_t)i + c];
+        pli_tiles_solve(k->tiles, y);
+        k->stiff_birth[j] = s->birth[j];
+    }
+    for (PliIndex j = 0; j < s->rank; ++j) {
+        double *w = t->stiff + j * length, *y = t->stiff_response + j * length;
+        memset(w, 0, length * sizeof *w);
+        memset(y, 0, length * sizeof *y);
+        for (PliIndex i = 0; i < k->count; ++i)
+            for (PliIndex c = 0; c < 3; ++c) w[place_of(k, i) + 4 * c] = k->stiff[3 * ((size_t)j * k->count + i) + c];
+        for (PliIndex i = 0; i < s->count; ++i)
+            for (size_t n = 0; n < length; ++n) y[n] += s->coefficient[j][i] * k->stiff_response[i * length + n];
+    }
+    t->stiff_count = s->rank;
+    t->stiff_births++;
+}
+
 static void read_solution(const PliRestStiffness *k, const double *t, double *x)
 {
     for (PliIndex i = 0; i < k->count; ++i) {
@@ -465,7 +555,8 @@ static void solve(void *self, const PliStepMatrix *a, const double *b, double *x
     const PliRestStiffness *k = self;
     double *t = k->tiles->x;
     solve_plain(k, b, t);
-    if (k->apart && k->tethers.count == a->tether_count) pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
+    if ((k->apart && k->tethers.count == a->tether_count) || (!k->apart && k->tethers.stiff_count))
+        pli_rest_tethers_correct(&k->tethers, a, place_of, k, t);
     read_solution(k, t, x);
 }
 
@@ -483,6 +574,33 @@ static bool solve_pressed(void *self, const PliStepMatrix *a, const double *b, b
     return true;
 }
 
+static bool answers(void *self, const PliStepMatrix *a, const double *b, bool is_new, const double **answer,
+                    double **free)
+{
+    PliRestStiffness *k = self;
+    PliRestTethers *t = &k->tethers;
+    if (!k->apart || t->count != a->tether_count) return false;
+    if (is_new || k->free_key != k->key) solve_plain(k, b, t->free);
+    k->free_key = k->key;
+    const size_t n = 3 * (size_t)t->count;
+    double *s = t->factor, *u = t->push, turned[9], back[9], half[9], block[9];
+    pli_rest_tethers_condense(t, a, place_of, k, t->free, s, u);
+    for (int d = 0; d < 9; ++d) back[d] = k->turned[3 * (d % 3) + d / 3];
+    for (size_t i = 0; i < n; i += 3) {
+        double p[3];
+        m3_apply(p, k->turned, u + i);
+        v3_copy(u + i, p);
+        for (size_t j = 0; j < n; j += 3) {
+            for (size_t d = 0; d < 9; ++d) block[d] = s[(i + d / 3) * n + j + d % 3];
+            m3_mul(half, k->turned, block);
+            m3_mul(turned, half, back);
+            for (size_t d = 0; d < 9; ++d) s[(i + d / 3) * n + j + d % 3] = turned[d];
+        }
+    }
+    *answer = s, *free = u;
+    return true;
+}
+
 const PliLinearOps pli_rest_linear_ops = {
     .name = "rest factor",
     .takes = takes,
@@ -492,6 +610,7 @@ const PliLinearOps pli_rest_linear_ops = {
     .prepare = prepare,
     .solve = solve,
     .solve_pressed = solve_pressed,
+    .answers = answers,
     .watch = watch,
     .spent = spent,
     .enough = enough,

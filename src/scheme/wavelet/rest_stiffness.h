@@ -8,30 +8,30 @@
 
 #include "scheme/wavelet/rest_tethers.h"
 #include "solver/methods.h"
+#include "solver/secants.h"
 #include "solver/tiles.h"
-
-/// A point when the last step began: place, true force and that of the stiffness at rest, and their changes in the step before.
-typedef struct PliWatched {
-    double x[3], f[3], rest[3], dx[3], df[3], dr[3];
-} PliWatched;
 
 /// Blocks and rows stay the scheme's; rows are those of the lower triangle over active positions.
 typedef struct PliRestStiffness {
     PliIndex count; ///< active positions
     const PliIndex *first, *column,
-        *entry;            ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
-    const double *block;   ///< N/m, 9 each, row-major, and one more number: -df_i/dx_j at rest
-    const double *rest;    ///< m, active Vec3
-    const double *mean;    ///< 1/m, active Vec3: mean F = sum x mean^T
-    const PliIndex *order; ///< active positions, those that couple near each other
-    double *work;          ///< scratch, 8 doubles per active point
-    uint64_t revision;     ///< grows with every change of the above
-    bool linear;           ///< forces are -R K R^T (x - R rest); there are no elements
-    bool may_stand_in;     ///< forces are others, and steps are linearised with this stiffness all the same ...
-    bool stands_in;        ///< ... while nothing swings in directions that are stiffer now
-    PliWatched *watched;   ///< per active point
-    size_t watch_capacity;
-    PliIndex looks; ///< since the cut changed, of which this is:
+        *entry;             ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
+    const double *block;    ///< N/m, 9 each, row-major, and one more number: -df_i/dx_j at rest
+    const double *rest;     ///< m, active Vec3
+    const double *mean;     ///< 1/m, active Vec3: mean F = sum x mean^T
+    const PliIndex *order;  ///< active positions, those that couple near each other
+    double *work;           ///< scratch, 8 doubles per active point
+    uint64_t revision;      ///< grows with every change of the above
+    bool linear;            ///< forces are -R K R^T (x - R rest); there are no elements
+    bool may_stand_in;      ///< forces are others, and steps are linearised with this stiffness all the same ...
+    bool stands_in;         ///< ... while nothing swings in directions that are stiffer now
+    PliSecants secants;     ///< where it is stiffer
+    double *stiff;          ///< of the coming step, [secants.rank, 3 count]: w of A + w w^T
+    double *stiff_response; ///< of the factor to forces of the secants, [PLI_SECANTS, unknowns of the factor]
+    size_t stiff_capacity, stiff_response_capacity;
+    double stiff_reach;                ///< s2: g of the matrix they are of
+    uint64_t stiff_birth[PLI_SECANTS]; ///< of the force that was answered, 0: none
+    bool stiff_ready;
     uint64_t watched_revision;
     bool rotates;       ///< R is the rotation of the mean F; otherwise the identity
     double damping;     ///< s
@@ -55,8 +55,8 @@ typedef struct PliRestStiffness {
 extern const PliForceOps pli_rest_force_ops;   ///< of a linear body
 extern const PliLinearOps pli_rest_linear_ops; ///< of any
 
-/// watched: most active points of a body whose forces are others, and which is linearised with this stiffness; 0: it is not.
-PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, PliIndex watched);
+/// stands_in: forces of the body are others, and it is linearised with this stiffness all the same.
+PliStatus pli_rest_stiffness_init(PliRestStiffness *k, const PliHost *host, PliLinearSolver wish, bool stands_in);
 void pli_rest_stiffness_reset(PliRestStiffness *k); ///< the body begins again
 void pli_rest_stiffness_free(PliRestStiffness *k);
 

@@ -8,26 +8,50 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
-enum { SLOTS = PLI_REST_TETHERS, LANES = 8 };
+enum { SLOTS = PLI_REST_TETHERS, STIFF = PLI_REST_STIFF, LANES = 8 };
 
-PliStatus pli_rest_tethers_init(PliRestTethers *t, const PliHost *host)
+void pli_rest_tethers_init(PliRestTethers *t, const PliHost *host, bool stiffens)
 {
     t->host = *host;
+    t->most_stiff = stiffens ? STIFF : 0;
+}
+
+static void free_room(PliRestTethers *t)
+{
+    const size_t stiff = t->most_stiff, rows = 3 * SLOTS + stiff;
+    PLI_FREE(&t->host, t->pair, 9 * (size_t)SLOTS * SLOTS);
+    PLI_FREE(&t->host, t->pair_birth, (size_t)SLOTS * SLOTS);
+    PLI_FREE(&t->host, t->factor, rows * rows);
+    PLI_FREE(&t->host, t->small, rows);
+    PLI_FREE(&t->host, t->half, 3 * (size_t)SLOTS * stiff + 1);
+    PLI_FREE(&t->host, t->stiff_cross, (size_t)SLOTS * stiff + 1);
+    PLI_FREE(&t->host, t->push, 3 * (size_t)SLOTS);
+    t->pair = t->factor = t->small = t->half = t->push = NULL;
+    t->pair_birth = NULL;
+    t->stiff_cross = NULL;
+}
+
+/// What is as large whatever the body: 1.4 MB.
+static bool make_room(PliRestTethers *t)
+{
+    const PliHost *host = &t->host;
+    const size_t stiff = t->most_stiff, rows = 3 * SLOTS + stiff;
+    if (t->has_room) return true;
     t->pair = PLI_NEW(host, 9 * (size_t)SLOTS * SLOTS, double);
     t->pair_birth = PLI_NEW(host, (size_t)SLOTS * SLOTS, uint64_t);
-    t->factor = PLI_NEW(host, 9 * (size_t)SLOTS * SLOTS, double);
-    t->small = PLI_NEW(host, 3 * (size_t)SLOTS, double);
+    t->factor = PLI_NEW(host, rows * rows, double);
+    t->small = PLI_NEW(host, rows, double);
+    t->half = PLI_NEW(host, 3 * (size_t)SLOTS * stiff + 1, double);
+    t->stiff_cross = pli_alloc(host, (size_t)SLOTS * stiff + 1, sizeof *t->stiff_cross);
     t->push = PLI_NEW(host, 3 * (size_t)SLOTS, double);
-    return t->pair && t->pair_birth && t->factor && t->small && t->push ? PLI_OK : PLI_OUT_OF_MEMORY;
+    t->has_room = t->pair && t->pair_birth && t->factor && t->small && t->push && t->stiff_cross && t->half;
+    if (!t->has_room) free_room(t);
+    return t->has_room;
 }
 
 void pli_rest_tethers_free(PliRestTethers *t)
 {
-    PLI_FREE(&t->host, t->pair, 9 * (size_t)SLOTS * SLOTS);
-    PLI_FREE(&t->host, t->pair_birth, (size_t)SLOTS * SLOTS);
-    PLI_FREE(&t->host, t->factor, 9 * (size_t)SLOTS * SLOTS);
-    PLI_FREE(&t->host, t->small, 3 * (size_t)SLOTS);
-    PLI_FREE(&t->host, t->push, 3 * (size_t)SLOTS);
+    free_room(t);
     PLI_FREE(&t->host, t->response, t->response_capacity);
     PLI_FREE(&t->host, t->lanes, t->lanes_capacity);
 }
@@ -57,9 +81,12 @@ PliStatus pli_rest_tethers_reserve(PliRestTethers *t, PliIndex tiles)
     t->slots = pli_rest_tethers_room(tiles);
     pli_rest_tethers_forget(t);
     const size_t size = 3 * SLOTS * t->length;
-    const bool good = grow(&t->host, &t->response, &t->response_capacity, size < MOST ? size : MOST) &&
-                      grow(&t->host, &t->lanes, &t->lanes_capacity, (LANES + 1) * t->length);
+    const bool good =
+        make_room(t) && grow(&t->host, &t->response, &t->response_capacity, size < MOST ? size : MOST) &&
+        grow(&t->host, &t->lanes, &t->lanes_capacity, (LANES + 1 + 2 * (size_t)t->most_stiff) * t->length);
     t->free = t->lanes ? t->lanes + LANES * t->length : NULL;
+    t->stiff = t->lanes ? t->free + t->length : NULL;
+    t->stiff_response = t->lanes ? t->stiff + t->most_stiff * t->length : NULL;
     return good ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
@@ -67,6 +94,7 @@ void pli_rest_tethers_forget(PliRestTethers *t)
 {
     memset(t->key, 0, sizeof t->key);
     t->count = 0;
+    t->stiff_count = 0;
 }
 
 // ---- responses -----------------------------------------------------------------------------------------------------------------
@@ -89,6 +117,7 @@ static PliIndex slot_for(PliRestTethers *t, uint64_t key, bool *is_new)
     }
     t->key[oldest] = key;
     t->birth[oldest] = ++t->births;
+    t->stiff_known[oldest] = 0;
     return *is_new = true, oldest;
 }
 
@@ -189,13 +218,43 @@ static int root_of(const double q[9], double g[9])
     return rank;
 }
 
+static double dot(const double *a, const double *b, size_t n)
+{
+    double part[4] = { 0.0, 0.0, 0.0, 0.0 }; // vectors of the factor have whole tiles
+    for (size_t i = 0; i < n; i += 4)
+        for (size_t q = 0; q < 4; ++q) part[q] += a[i + q] * b[i + q];
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+/// How the point of tether j answers the stiff directions.
+static const double (*cross_of(PliRestTethers *t, const PliStepMatrix *a, PliIndex j, PliPlaceFn *place,
+                               const void *self))[3]
+{
+    const size_t slot = t->slot_of[j];
+    double(*cross)[3] = t->stiff_cross + slot * STIFF;
+    if (t->stiff_known[slot] != t->stiff_births)
+        for (PliIndex k = 0; k < t->stiff_count; ++k)
+            row_of(a, j, place, self, t->stiff_response + k * t->length, cross[k]);
+    t->stiff_known[slot] = t->stiff_births;
+    return (const double(*)[3])cross;
+}
+
 static bool factor_small(PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self)
 {
-    const size_t n = t->rows;
+    const size_t n = t->stiff_count + t->rows;
     double *l = t->factor;
-    size_t row = 0;
+    size_t row = t->stiff_count;
+    for (PliIndex i = 0; i < t->stiff_count; ++i)
+        for (PliIndex j = 0; j <= i; ++j)
+            l[i * n + j] = dot(t->stiff + i * t->length, t->stiff_response + j * t->length, t->length);
     for (PliIndex i = 0; i < t->count; ++i) {
-        size_t column = 0;
+        size_t column = t->stiff_count;
+        if (t->rank[i] && t->stiff_count) {
+            const double(*cross)[3] = cross_of(t, a, i, place, self), *g = t->root[i];
+            for (int p = 0; p < t->rank[i]; ++p)
+                for (PliIndex k = 0; k < t->stiff_count; ++k)
+                    l[(row + (size_t)p) * n + k] = g[p] * cross[k][0] + g[3 + p] * cross[k][1] + g[6 + p] * cross[k][2];
+        }
         for (PliIndex j = 0; j <= i; ++j) {
             if (t->rank[i] && t->rank[j]) {
                 const double *s = pair_of(t, a, i, j, place, self), *g = t->root[i], *h = t->root[j];
@@ -236,8 +295,8 @@ static bool factor_small(PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *
 bool pli_rest_tethers_prepare(PliRestTethers *t, const PliTiles *m, const PliStepMatrix *a, PliPlaceFn *place,
                               PliTetherFn *block, const void *self)
 {
-    find_responses(t, m, a, place, self);
-    t->rows = 0;
+    t->rows = t->count = 0;
+    if (block) find_responses(t, m, a, place, self);
     for (PliIndex j = 0; j < t->count; ++j) {
         double q[9];
         block(self, a, j, q);
@@ -250,7 +309,7 @@ bool pli_rest_tethers_prepare(PliRestTethers *t, const PliTiles *m, const PliSte
 /// y <- (1 + G^T S G)^-1 y
 static void solve_small(const PliRestTethers *t, double *y)
 {
-    const size_t n = t->rows;
+    const size_t n = t->stiff_count + t->rows;
     const double *l = t->factor;
     for (size_t i = 0; i < n; ++i) {
         for (size_t k = 0; k < i; ++k) y[i] -= l[i * n + k] * y[k];
@@ -282,6 +341,12 @@ PLI_WIDE static void add_response(const double *r, size_t length, const double f
     for (size_t i = 0; i < length; ++i) x[i] += f[0] * r[i] + f[1] * r[length + i] + f[2] * r[2 * length + i];
 }
 
+/// x -= k r
+PLI_WIDE static void subtract(const double *r, size_t length, double k, double *x)
+{
+    for (size_t i = 0; i < length; ++i) x[i] -= k * r[i];
+}
+
 static void add_responses(const PliRestTethers *t, PliIndex j, const double f[3], double *x)
 {
     if (f[0] == 0.0 && f[1] == 0.0 && f[2] == 0.0) return;
@@ -292,6 +357,7 @@ void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, P
                               double *x)
 {
     double *y = t->small;
+    for (PliIndex k = 0; k < t->stiff_count; ++k) *y++ = dot(t->stiff + k * t->length, x, t->length);
     for (PliIndex j = 0; j < t->count; ++j) {
         double p[3];
         if (!t->rank[j]) continue;
@@ -301,6 +367,7 @@ void pli_rest_tethers_correct(const PliRestTethers *t, const PliStepMatrix *a, P
     }
     solve_small(t, t->small);
     y = t->small;
+    for (PliIndex k = 0; k < t->stiff_count; ++k) subtract(t->stiff_response + k * t->length, t->length, *y++, x);
     for (PliIndex j = 0; j < t->count; ++j) {
         double f[3] = { 0.0, 0.0, 0.0 };
         subtract_pull(t, j, y, f);
@@ -314,6 +381,13 @@ void pli_rest_tethers_answer(PliRestTethers *t, const PliStepMatrix *a, PliPlace
                              const double *free, double *push, double *x)
 {
     double *y = t->small;
+    for (PliIndex k = 0; k < t->stiff_count; ++k) y[k] = dot(t->stiff + k * t->length, free, t->length);
+    for (PliIndex j = 0; j < t->count && t->stiff_count; ++j) {
+        const double(*cross)[3] = cross_of(t, a, j, place, self), *f = push + 3 * (size_t)j;
+        for (PliIndex k = 0; k < t->stiff_count; ++k)
+            y[k] += cross[k][0] * f[0] + cross[k][1] * f[1] + cross[k][2] * f[2];
+    }
+    y += t->stiff_count;
     for (PliIndex j = 0; j < t->count; ++j) {
         double p[3];
         if (!t->rank[j]) continue;
@@ -330,9 +404,52 @@ void pli_rest_tethers_answer(PliRestTethers *t, const PliStepMatrix *a, PliPlace
     solve_small(t, t->small);
     y = t->small;
     memcpy(x, free, t->length * sizeof *x);
+    for (PliIndex k = 0; k < t->stiff_count; ++k) subtract(t->stiff_response + k * t->length, t->length, *y++, x);
     for (PliIndex j = 0; j < t->count; ++j) {
         subtract_pull(t, j, y, push + 3 * (size_t)j);
         y += t->rank[j];
         add_responses(t, j, push + 3 * (size_t)j, x);
     }
+}
+
+// With stiff directions W and what they are answered with, Y = A^-1 W: S - (T Y) (1 + W^T Y)^-1 (T Y)^T.
+void pli_rest_tethers_condense(PliRestTethers *t, const PliStepMatrix *a, PliPlaceFn *place, const void *self,
+                               const double *free, double *s, double *u)
+{
+    const size_t n = 3 * (size_t)t->count, stiff = t->stiff_count;
+    double l[STIFF * STIFF], y[STIFF];
+    for (size_t i = 0; i < stiff; ++i) // the first rows of the small factor are theirs, and s may lie there
+        memcpy(l + i * stiff, t->factor + i * (stiff + t->rows), stiff * sizeof *l);
+    for (size_t k = 0; k < stiff; ++k) y[k] = dot(t->stiff + k * t->length, free, t->length);
+    for (size_t i = 0; i < stiff; ++i) {
+        for (size_t k = 0; k < i; ++k) y[i] -= l[i * stiff + k] * y[k];
+        y[i] /= l[i * stiff + i];
+    }
+    double *half = t->half; // L^-1 (T Y)^T, [n, stiff]
+    for (PliIndex j = 0; j < t->count; ++j) {
+        double p[3];
+        const double(*cross)[3] = stiff ? cross_of(t, a, j, place, self) : NULL;
+        row_of(a, j, place, self, free, p);
+        for (size_t c = 0; c < 3; ++c) {
+            double *h = half + (3 * (size_t)j + c) * stiff;
+            for (size_t i = 0; i < stiff; ++i) {
+                h[i] = cross[i][c];
+                for (size_t k = 0; k < i; ++k) h[i] -= l[i * stiff + k] * h[k];
+                h[i] /= l[i * stiff + i];
+                p[c] -= h[i] * y[i];
+            }
+            u[3 * (size_t)j + c] = p[c];
+        }
+    }
+    for (PliIndex i = 0; i < t->count; ++i)
+        for (PliIndex j = 0; j <= i; ++j) {
+            const double *pair = pair_of(t, a, i, j, place, self);
+            for (size_t r = 0; r < 3; ++r)
+                for (size_t c = 0; c < 3; ++c) {
+                    const size_t p = 3 * (size_t)i + r, q = 3 * (size_t)j + c;
+                    double sum = pair[3 * r + c];
+                    for (size_t k = 0; k < stiff; ++k) sum -= half[p * stiff + k] * half[q * stiff + k];
+                    s[p * n + q] = s[q * n + p] = sum;
+                }
+        }
 }

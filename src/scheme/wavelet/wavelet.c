@@ -195,11 +195,10 @@ PliBody *pli_wavelet_create(const PliHost *host, const PliWaveletDef *def, PliEr
     s->lame = pli_lame(&def->base.material);
     PliStatus status = pli_wavelet_build(s, def, err);
     const bool rest = def->law == PLI_WAVELET_NONLINEAR && def->tangent == PLI_WAVELET_REST;
-    const PliIndex watched = rest ? s->count : 0;
     if (status == PLI_OK) status = pli_wavelet_make_pairs(s, err);
     for (int k = 0; k < s->level_count && status == PLI_OK; ++k) pli_lattice_forget_joints(s->level[k].lattice);
     if (status == PLI_OK && (pli_wavelet_cut_create(s) != PLI_OK || pli_wavelet_adapt_create(s) != PLI_OK ||
-                             pli_rest_stiffness_init(&s->stiffness, host, def->base.linear_solver, watched) != PLI_OK))
+                             pli_rest_stiffness_init(&s->stiffness, host, def->base.linear_solver, rest) != PLI_OK))
         status = pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for %u functions", s->count);
     if (status != PLI_OK) {
         destroy(s, host);

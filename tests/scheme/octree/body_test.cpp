@@ -1,5 +1,6 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -288,12 +289,60 @@ TEST(OctreeBody, ACrumbThatTouchesNothingSplitsAndStaysFinite)
     for (uint64_t seed = 1; seed <= 10; ++seed) {
         b.make();
         b.stir(0.02, seed);
-        for (int k = 0; k < 5; ++k) ASSERT_TRUE(pli_body_step(b.body, &b.state, 0.005).finite) << seed << " " << k;
+        for (int k = 0; k < 15; ++k) ASSERT_TRUE(pli_body_step(b.body, &b.state, 0.005).finite) << seed << " " << k;
         EXPECT_GT(pli_body_stats(b.body).refined, 0u);
         for (double x : b.x) ASSERT_TRUE(std::isfinite(x));
         pli_body_destroy(b.body);
         b.body = nullptr;
     }
+}
+
+// What is decided is carried out some steps later: in between the body is as before, and what changes it makes the plan be forgotten.
+TEST(OctreeBody, APlanChangesNothingUntilItIsCarriedOut)
+{
+    Body b(1, 1, 0.5);
+    b.def.resolution = 16;
+    b.def.levels = 3;
+    b.def.base.criterion.kind = PLI_BY_REGION;
+    b.def.base.criterion.radius = 0.3;
+    b.make();
+    const PliOctree *s = static_cast<const PliOctree *>(pli_body_self(b.body));
+    const PliIndex cells = s->tree->cell_count;
+    int planned = 0, carried_out = 0, forgotten = 0, longest = 0, waited = 0;
+    for (int i = 0; i < 300; ++i) {
+        const double at = 0.5 + 0.5 * std::sin(0.02 * i);
+        PliBodyDef def = *pli_body_def(b.body);
+        def.criterion.point[0] = at, def.criterion.point[1] = 0.5, def.criterion.point[2] = 0.25;
+        ASSERT_EQ(pli_body_retune(b.body, &def, nullptr), PLI_OK);
+        const bool pins = i % 37 == 36, had = s->planned_count > 0;
+        if (pins) {
+            b.hold(i % 2 ? 0 : 1, -0.01, 0.01);
+            forgotten += had;
+            EXPECT_EQ(s->planned_count, 0u);
+        }
+        const std::vector<uint8_t> before(s->active.is_active, s->active.is_active + cells);
+        const PliStepInfo info = pli_body_step(b.body, &b.state, 0.002);
+        ASSERT_TRUE(info.finite) << i;
+        const bool changed = std::memcmp(before.data(), s->active.is_active, cells) != 0;
+        EXPECT_EQ(changed, info.refined + info.coarsened > 0) << i;
+        carried_out += changed, planned += s->planned_count > 0;
+        waited = s->planned_count > 0 ? waited + 1 : 0;
+        longest = std::max(longest, waited);
+        // one set is as good as the other when nothing is planned, and what the operator is made for is always the body's
+        if (!s->planned_count) {
+            ASSERT_EQ(std::memcmp(s->next_active.is_active, s->active.is_active, cells), 0) << i;
+        }
+        ASSERT_EQ(s->op.count, s->active.count) << i;
+        PliError err = {};
+        if (i % 10 == 0) {
+            ASSERT_TRUE(pli_octree_active_is_valid(&s->active, &err)) << err.text;
+            ASSERT_TRUE(pli_octree_active_is_valid(&s->next_active, &err)) << err.text;
+        }
+    }
+    EXPECT_GT(carried_out, 5);
+    EXPECT_GT(planned, carried_out); // they take more than one step each
+    EXPECT_GT(forgotten, 0);
+    EXPECT_LE(longest, 16); // about eight are meant
 }
 
 TEST(OctreeBody, BadInputGetsOneSentence)

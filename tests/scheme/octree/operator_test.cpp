@@ -199,6 +199,18 @@ std::vector<unsigned char> corrections_of(const PliOctreeOperator &o)
     return out;
 }
 
+// Of a stretched shape, by all elements.
+std::vector<double> forces_of(PliOctreeOperator &o)
+{
+    const PliIndex points = o.count + o.extra + o.wall_count;
+    std::vector<double> x(3 * size_t(points)), f(3 * size_t(points), 0.0);
+    uint64_t seed = 5;
+    for (size_t k = 0; k < x.size(); ++k) x[k] = 1.1 * o.rest[k] + 0.01 * pli_random_unit(&seed);
+    pli_octree_add_force(&o, x.data(), nullptr, f.data());
+    f.push_back(pli_octree_energy(&o, x.data()));
+    return f;
+}
+
 // Corrections whose surroundings stay are taken over from the operator before.
 TEST(OctreeOperator, WhatIsTakenOverHasTheBitsOfWhatIsMadeAnew)
 {
@@ -220,20 +232,73 @@ TEST(OctreeOperator, WhatIsTakenOverHasTheBitsOfWhatIsMadeAnew)
             if (round == 30) {
                 r->material.young *= 3.0;
                 pli_octree_operator_set_material(&r->op, &r->material);
+                pli_octree_operator_set_material(&r->spare, &r->material);
             }
-            r->rebuild();
+            r->remake(round % 2 ? 7.0 : INFINITY);
             const std::vector<unsigned char> as_it_is = corrections_of(r->op);
             taken += r->op.kept_count, all += r->op.correction_count;
             if (round == 30) {
                 EXPECT_EQ(r->op.kept_count, 0u);
             }
-            pli_octree_operator_set_material(&r->op, &r->material); // forgets what was before
-            r->rebuild();
-            EXPECT_EQ(r->op.kept_count, 0u);
-            ASSERT_EQ(as_it_is, corrections_of(r->op)) << "round " << round << " of shape " << shape;
+            pli_octree_operator_build(&r->spare, r->held.data());
+            EXPECT_EQ(r->spare.kept_count, 0u);
+            ASSERT_EQ(as_it_is, corrections_of(r->spare)) << "round " << round << " of shape " << shape;
+            ASSERT_EQ(forces_of(r->op), forces_of(r->spare)) << "round " << round << " of shape " << shape;
         }
         EXPECT_GT(taken, all / 4) << "shape " << shape;
         EXPECT_LT(taken, all);
+    }
+}
+
+// What an event changes of the energy is in the elements that touch what comes or goes; and these alone pull at what came.
+TEST(OctreeOperator, ElementsNearAnEventHoldAllThatItChanges)
+{
+    for (int shape = 0; shape < 2; ++shape) {
+        std::unique_ptr<OctreeRig> r(shape ? new OctreeRig(2, 0.25, 0.25, 16, 3) : new OctreeRig(1, 1, 1, 12, 3));
+        uint64_t seed = 3 + uint64_t(shape);
+        const auto place = [&](const double *p, double out[3]) { // a smooth shape that is known everywhere
+            for (int a = 0; a < 3; ++a) out[a] = 1.1 * p[a] + 0.05 * p[(a + 1) % 3] * p[(a + 2) % 3];
+        };
+        const auto shape_of = [&](const PliOctreeOperator &o) {
+            std::vector<double> x(3 * size_t(o.count + o.extra + o.wall_count));
+            for (size_t k = 0; k < x.size(); k += 3) place(o.rest + k, x.data() + k);
+            return x;
+        };
+        int events = 0;
+        for (int round = 0; round < 40; ++round) {
+            const std::vector<uint8_t> before(r->active.is_active, r->active.is_active + r->tree->cell_count);
+            const std::vector<double> x = shape_of(r->op);
+            for (int k = 0; k < 40; ++k) {
+                const PliIndex c = PliIndex(pli_random(&seed) % r->tree->level_first[2]); // those that have daughters
+                if (k % 8 == 0 && r->active.is_active[c] && pli_octree_has_children(r->tree, c))
+                    r->split(c), events++;
+                else if (k % 8 == 4 && round > 10 && pli_octree_may_merge(&r->active, c))
+                    pli_octree_merge(&r->active, c), events++;
+            }
+            std::vector<uint8_t> mark(r->tree->cell_count, 0);
+            for (PliIndex i = 0; i < r->op.count; ++i) mark[i] = !r->active.is_active[r->op.cell[i]];
+            pli_octree_find_near(&r->op, mark.data());
+            const double whole_was = pli_octree_energy(&r->op, x.data()),
+                         near_was = pli_octree_near_energy(&r->op, x.data());
+            r->remake(50.0);
+            const std::vector<double> y = shape_of(r->op);
+            for (PliIndex i = 0; i < r->op.count; ++i) mark[i] = !before[r->op.cell[i]];
+            pli_octree_find_near(&r->op, mark.data());
+            const double whole = pli_octree_energy(&r->op, y.data()), near = pli_octree_near_energy(&r->op, y.data());
+            ASSERT_NEAR(near - near_was, whole - whole_was, 1e-11 * whole) << "round " << round;
+            std::vector<double> all(y.size(), 0.0), some(y.size(), 0.0);
+            pli_octree_add_force(&r->op, y.data(), nullptr, all.data());
+            pli_octree_add_near_force(&r->op, y.data(), some.data());
+            double largest = 0.0,
+                   off = 0.0; // the torque of corrections is taken out of the whole: a little on each particle
+            for (PliIndex i = 0; i < r->op.count; ++i)
+                for (int a = 0; a < 3; ++a) {
+                    largest = std::max(largest, std::fabs(all[3 * i + a]));
+                    if (mark[i]) off = std::max(off, std::fabs(all[3 * i + a] - some[3 * i + a]));
+                }
+            EXPECT_LT(off, 0.02 * largest) << "round " << round;
+        }
+        EXPECT_GT(events, 20);
     }
 }
 

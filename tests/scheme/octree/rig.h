@@ -20,7 +20,7 @@ struct OctreeRig {
     PliVoxels *voxels = nullptr;
     PliOctreeTree *tree = nullptr;
     PliOctreeActive active = {};
-    PliOctreeOperator op = {};
+    PliOctreeOperator op = {}, spare = {};
     PliMaterial material = pli_material_default();
     std::vector<uint8_t> held;
 
@@ -46,6 +46,7 @@ struct OctreeRig {
     ~OctreeRig()
     {
         pli_octree_operator_free(&op);
+        pli_octree_operator_free(&spare);
         pli_octree_active_free(&active);
         pli_octree_tree_destroy(tree);
         pli_voxels_destroy(voxels);
@@ -65,6 +66,7 @@ struct OctreeRig {
         material.law = PLI_COROT;
         material.poisson = poisson;
         ASSERT_EQ(pli_octree_operator_init(&op, &active, &material, paper, &err), PLI_OK) << err.text;
+        ASSERT_EQ(pli_octree_operator_init(&spare, &active, &material, paper, &err), PLI_OK) << err.text;
         held.assign(tree->wall_count, 0);
         start(0);
     }
@@ -74,6 +76,13 @@ struct OctreeRig {
         rebuild();
     }
     void rebuild() { pli_octree_operator_build(&op, held.data()); }
+    /// Taking over what the operator before has, a piece at a time.
+    void remake(double piece)
+    {
+        pli_octree_operator_begin(&spare, held.data(), &op);
+        for (double work = piece; !pli_octree_operator_continue(&spare, &work); work = piece) {}
+        pli_octree_operator_swap(&op, &spare);
+    }
     void split(PliIndex cell)
     {
         const PliIndex *order;

@@ -108,6 +108,15 @@ TEST(Springs, bad_input_gets_one_sentence)
     EXPECT_NE(refusal(def).find("springs are linear"), std::string::npos);
     def = ball.def, def.base.criterion.kind = PLI_BY_VELOCITY;
     EXPECT_NE(refusal(def).find("the criterion cannot be velocity"), std::string::npos);
+    def = ball.def, def.base.integrator = PLI_IMPLICIT, def.base.linear_solver = PLI_SOLVE_CG;
+    def.base.cg_tolerance = 0.003;
+    EXPECT_EQ(refusal(def), "");
+    def.base.cg_tolerance = 0.02;
+    EXPECT_EQ(refusal(def),
+              "springs: with a tolerance of 0.02 cg and minres would gain energy without end; take 0.003 or less, "
+              "or linearSolver auto");
+    def.base.linear_solver = PLI_SOLVE_AUTO;
+    EXPECT_EQ(refusal(def), "");
     def = ball.def, def.base_points = 3;
     EXPECT_NE(refusal(def).find("at least 4 points"), std::string::npos);
     Mesh broken = mesh_of(icosphere(1));

@@ -11,6 +11,7 @@
 #include "support/fixture.h"
 
 extern "C" {
+#include "body/body.h"
 #include "scheme/tetlod/tetlod.h"
 }
 
@@ -186,6 +187,40 @@ TEST(TetLodAccuracy, ShowsMoreThanItsLevel)
     EXPECT_LT(error[1], 0.5 * error[0]);
 }
 
+/// A clamped cube that swings undamped: while it moves, changes of level keep its energy, both ways.
+TEST(TetLodAccuracy, AnUndampedOneKeepsItsEnergy)
+{
+    Levels l({ 2, 4, 8 });
+    PliTetLodDef d = with_accuracy(l, 2.0);
+    d.base.gravity[0] = -9.81;
+    d.base.material.young = 2e5;
+    d.base.integrator = PLI_INTEGRATE_AUTO;
+    Body b = make_tetlod(d);
+    State s(b.get());
+    const double *rest = pli_body_rest(b.get());
+    std::vector<PliIndex> held;
+    for (PliIndex i = 0; i < pli_body_dof_count(b.get()); ++i)
+        if (rest[3 * i + 1] < 1e-9) held.push_back(i);
+    ASSERT_EQ(pli_body_set_fixed(b.get(), held.data(), static_cast<PliIndex>(held.size()), nullptr), PLI_OK);
+    PliTetLod *t = static_cast<PliTetLod *>(b->self);
+    double most = 0.0, off = 0.0;
+    int changes = 0;
+    for (int i = 0; i < 100; ++i) {
+        if (i == 15 || i == 18 || i == 42) { // whatever the plan says
+            const PliEnergy before = pli_body_energy(b.get(), s.x.data(), s.v.data());
+            ASSERT_TRUE(pli_tetlod_go_uniform(t, b.get(), s.x.data(), s.v.data(), i == 18 ? 2 : 1));
+            const PliEnergy after = pli_body_energy(b.get(), s.x.data(), s.v.data());
+            most = std::fmax(most, before.elastic + before.kinetic);
+            off = std::fmax(off, std::fabs(after.elastic + after.kinetic + after.gravity - before.elastic -
+                                           before.kinetic - before.gravity));
+            ++changes;
+        }
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+    }
+    EXPECT_EQ(changes, 3);
+    EXPECT_LT(off, 1e-3 * most);
+}
+
 /// Four feet that the coarsest level has no node in: what is held stays where it is when a mixture could do without it elsewhere.
 TEST(TetLodAccuracy, WhatIsHeldStays)
 {
@@ -276,4 +311,18 @@ TEST(TetLodAccuracy, UsualStepsSuitTheBody)
     d.base.material.young *= 2.0;
     EXPECT_EQ(pli_body_retune(b.get(), &d.base, nullptr), PLI_OK) << "the definition it was made from";
     EXPECT_EQ(pli_body_def(b.get())->integrator, PLI_INTEGRATE_AUTO);
+}
+
+/// Asked for less than 2 % one that nothing holds begins finer, because a change in flight takes some of its motion; but not with the finest.
+TEST(TetLodAccuracy, AFreeBodyBeginsFinerWhereLessIsAskedFor)
+{
+    Levels l({ 2, 4, 7, 12, 18 });
+    for (const double percent : { 2.0, 1.0, 0.1 }) {
+        PliTetLodDef d = with_accuracy(l, percent);
+        d.base.gravity[1] = 0.0;
+        Body b = make_tetlod(d);
+        State s(b.get());
+        for (int i = 0; i < 2; ++i) ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        EXPECT_EQ(pli_body_stats(b.get()).active, l.list[percent < 2.0 ? 3 : 2]->point_count) << percent;
+    }
 }

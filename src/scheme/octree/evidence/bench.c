@@ -4,6 +4,7 @@
 
 #include "base/timer.h"
 #include "evidence/bench.h"
+#include "evidence/growth.h"
 #include "scheme/octree/evidence/rig.h"
 
 typedef struct BarRun {
@@ -72,10 +73,75 @@ static void bar(PliBench *b)
     }
 }
 
+// ---- growth and overhead ----------------------------------------------------------------------------------------------------
+
+static bool is_base(const double p[3], void *user)
+{
+    (void)user;
+    return p[1] < 1e-6;
+}
+
+/// The block of scenes/octree/pressed_box.scn and its ball. `larger`: cells half as large below those that may be active, and a surface of
+/// four times the triangles.
+static bool open_block(PliGrowthPoke *p, bool larger, PliError *err)
+{
+    PliToolRig *g = &p->rig;
+    const PliIndex cells = larger ? 20 : 10;
+    const PliBoxDef box = { .max = { 1.0, 1.0, 1.0 }, .cells = { cells, cells, cells } };
+    *p = (PliGrowthPoke){ .rig = { .host = pli_host_default() }, .depth = 0.25 };
+    g->tool = (PliTool){ .shape = PLI_TOOL_SPHERE, .radius = 0.2, .position = { 0.5, 1.25, 0.5 } };
+    PliOctreeDef def = pli_octree_still();
+    def.resolution = cells;
+    def.levels = larger ? 3 : 2;
+    def.base.material =
+        (PliMaterial){ .law = PLI_COROT, .young = 1e5, .poisson = 0.3, .density = 1000.0, .damping = 0.002 };
+    def.base.mass_damping = 2.0;
+    def.base.spread = false;
+    def.base.criterion.smallest_size = 0.09;
+    def.mesh = g->mesh[0] = pli_mesh_box(&g->host, &box, err);
+    if (g->mesh[0]) g->body = pli_octree_create(&g->host, &def, err);
+    return g->body && pli_toolrig_begin(g, err) && pli_toolrig_hold(g, is_base, NULL, err) == PLI_OK &&
+           pli_body_set_tools(g->body, &g->tool, 1, err) == PLI_OK;
+}
+
+static PliIndex finest(const PliGrowthPoke *p)
+{
+    const PliOctreeInfo info = pli_octree_info(p->rig.body);
+    PliIndex most = 0;
+    for (int l = 0; l < (int)(sizeof info.cells / sizeof *info.cells); ++l)
+        most = info.cells[l] > most ? info.cells[l] : most;
+    return most;
+}
+
+static void scaling(PliBench *b)
+{
+    PliGrowthPoke p[2] = { 0 };
+    PliError err = { PLI_OK, "" };
+    if (open_block(&p[0], false, &err) && open_block(&p[1], true, &err))
+        pli_growth_report(b, p, finest(&p[0]), finest(&p[1]));
+    else
+        pli_bench_broken(b, "%s", err.text);
+    for (int k = 0; k < 2; ++k) pli_toolrig_close(&p[k].rig);
+}
+
+static void overhead(PliBench *b)
+{
+    PliGrowthPoke p = { 0 };
+    PliError err = { PLI_OK, "" };
+    if (open_block(&p, false, &err))
+        pli_growth_report_overhead(b, &p);
+    else
+        pli_bench_broken(b, "%s", err.text);
+    pli_toolrig_close(&p.rig);
+}
+
 const PliBenchCase pli_bench_octree_cases[] = {
     { "octree.bar",
       "the paper's bar, held at one end, bends in a viscous medium: 4, 32, 256 particles and adaptive (CPU ms, best of "
       "3)",
       bar },
+    { "octree.scaling",
+      "a poked block: cost of a step with 8000 finest cells over 1000, its own skin of 2402 points over 602", scaling },
+    { "octree.overhead", "a poked block: share of a step spent on adapting", overhead },
     { 0 },
 };

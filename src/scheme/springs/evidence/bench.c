@@ -4,7 +4,9 @@
 
 #include "base/timer.h"
 #include "base/vec.h"
+#include "evidence/assets.h"
 #include "evidence/bench.h"
+#include "evidence/growth.h"
 #include "scheme/springs/evidence/rig.h"
 #include "scheme/springs/springs.h"
 #include "solver/system.h"
@@ -127,8 +129,67 @@ static void run_table(PliBench *b)
     pli_bench_report(b, "own_step_adaptive", own[LOCAL] / own[REFINED], "times longer is what it could take");
 }
 
+// ---- growth and overhead ----------------------------------------------------------------------------------------------------
+
+static bool is_held(const double p[3], void *user)
+{
+    (void)user;
+    return p[1] < -0.025 || p[0] > 0.07;
+}
+
+/// The liver of scenes/springs/poked_liver.scn and its ball; with more levels than two the vertices of those are passive.
+static bool open_poked(PliGrowthPoke *p, int levels, double smallest, PliError *err)
+{
+    PliToolRig *g = &p->rig;
+    *p = (PliGrowthPoke){ .rig = { .host = pli_host_default() }, .depth = 0.016 };
+    g->tool = (PliTool){ .shape = PLI_TOOL_SPHERE, .radius = 0.01, .position = { -0.04, 0.068, 0.0 } };
+    PliSpringsDef def = springs_rig_def();
+    def.base_points = 139, def.levels = levels;
+    def.base.material.young = 4000.0, def.base.material.poisson = 0.4, def.base.material.density = 1050.0;
+    def.base.material.damping = 0.002, def.base.mass_damping = 5.0;
+    def.base.spread = false;
+    def.base.criterion.smallest_size = smallest;
+    def.mesh = g->mesh[0] = pli_asset_mesh(&g->host, "meshes/liver_surface.obj", err);
+    if (g->mesh[0]) g->body = pli_springs_create(&g->host, &def, err);
+    return g->body && pli_toolrig_begin(g, err) && pli_toolrig_hold(g, is_held, NULL, err) == PLI_OK &&
+           pli_body_set_tools(g->body, &g->tool, 1, err) == PLI_OK;
+}
+
+static void run_scaling(PliBench *b)
+{
+    PliGrowthPoke p[2] = { 0 };
+    PliError err = { PLI_OK, "" };
+    bool good = open_poked(&p[0], 2, 0.0, &err);
+    if (good) { // stars of the third level and the fourth are smaller than all of the second
+        const PliSprings *s = pli_body_self(p[0].rig.body);
+        double least = INFINITY;
+        for (PliIndex k = 0; k < s->cut->star_count; ++k) least = fmin(least, 0.5 * s->star_size[k]);
+        good = open_poked(&p[1], 4, 0.99 * least, &err);
+    }
+    if (good)
+        pli_growth_report(b, p, pli_springs_info(p[0].rig.body).fine_points,
+                          pli_springs_info(p[1].rig.body).fine_points);
+    else
+        pli_bench_broken(b, "%s", err.text);
+    for (int k = 0; k < 2; ++k) pli_toolrig_close(&p[k].rig);
+}
+
+static void run_overhead(PliBench *b)
+{
+    PliGrowthPoke p = { 0 };
+    PliError err = { PLI_OK, "" };
+    if (open_poked(&p, 2, 0.0, &err))
+        pli_growth_report_overhead(b, &p);
+    else
+        pli_bench_broken(b, "%s", err.text);
+    pli_toolrig_close(&p.rig);
+}
+
 const PliBenchCase pli_bench_springs_cases[] = {
     { "springs.table",
       "a liver of 139 to 550 vertices drawn at one: 1000 equal steps, coarse, refined and locally refined", run_table },
+    { "springs.scaling", "a poked liver: cost of a step with sixteen times the finest vertices, each with its own skin",
+      run_scaling },
+    { "springs.overhead", "a poked liver: share of a step spent on adapting", run_overhead },
     { NULL, NULL, NULL },
 };

@@ -258,7 +258,7 @@ static void run_on_liver(PliBench *b, const char *scene)
         { "@Wavelet/model.accuracy", "0" },       { "@Wavelet/model.fallbackFilenames", "" },
         { "@Wavelet/model.fallbackLaw", "same" }, { "@Wavelet/model.elasticity", "nonlinear" },
         { "@Wavelet/model.law", "neohookean" },   { "@Wavelet/model.tangent", "rest" },
-        { "@Wavelet/model.threshold", "0.03" },   { "@Wavelet/model.spread", "0" },
+        { "@Wavelet/model.threshold", "0.04" },   { "@Wavelet/model.spread", "0" },
     };
     pli_bench_scene(b, scene, "Wavelet", set, (int)(sizeof set / sizeof *set));
 }
