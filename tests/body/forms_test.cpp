@@ -160,7 +160,7 @@ TEST(Forms, FallbackIsTheUniformBodyUnderAPoke)
 TEST(Forms, SmoothBendingGoesToTheOwnFormAndATouchBack)
 {
     Bar bar;
-    Body body = bar.both(15.0);
+    Body body = bar.both(8.0);
     PliBody *b = body.get();
     hold_foot(b);
     PliTool tool = ball(-3.0);
@@ -193,7 +193,7 @@ TEST(Forms, SmoothBendingGoesToTheOwnFormAndATouchBack)
         EXPECT_GE(back, 120);
         EXPECT_LT(back, 125);
         EXPECT_EQ(stats.form_reason, PLI_FORM_LEFT);
-        EXPECT_LT(stats.own_error, 0.15);
+        EXPECT_LT(stats.own_error, 0.12); // 1.4 times what was asked
         EXPECT_LT(stats.largest_hidden, 0.3 * largest);
         EXPECT_LT(stats.largest_jump, 1e-12);
         EXPECT_EQ(stats.steps, 140u);
@@ -209,7 +209,7 @@ TEST(Forms, AFreeBodyStaysAndKeepsItsMomentum)
     Bar bar;
     bar.base.gravity[1] = 0;
     bar.base.mass_damping = 0;
-    Body body = bar.both(15.0);
+    Body body = bar.both(8.0);
     State s(body.get());
     for (size_t i = 0; i < s.x.size(); i += 3) s.v[i] = 0.3 + 0.5 * std::sin(s.x[i + 2]);
     const PliEnergy first = pli_body_energy(body.get(), s.x.data(), s.v.data());
@@ -223,7 +223,7 @@ TEST(Forms, AFreeBodyStaysAndKeepsItsMomentum)
 TEST(Forms, AHostThatWorksOnCoefficientsGetsTheFallback)
 {
     Bar bar;
-    Body body = bar.both(15.0);
+    Body body = bar.both(8.0);
     PliBody *b = body.get();
     hold_foot(b);
     State s(b);
@@ -252,7 +252,7 @@ TEST(Forms, AHostThatWorksOnCoefficientsGetsTheFallback)
 TEST(Forms, RefuseWhatTheyCannot)
 {
     Bar bar;
-    Body body = bar.both(15.0);
+    Body body = bar.both(8.0);
     PliError err = {};
     const PliConstraint held = { { 0.5, 0.5, 4 }, { 0, 0, 0 } };
     EXPECT_EQ(pli_body_constrain(body.get(), &held, 1, &err), PLI_UNSUPPORTED);

@@ -199,14 +199,14 @@ TEST(Response, AutoFactorsWhileContactsAsk)
         return std::string(pli_body_stats(box.body).linear_solver);
     };
     const std::string alone = solver_of_step();
-    EXPECT_EQ(alone, solver_of_step());
+    EXPECT_NE("sparse", alone);
+    EXPECT_NE("sparse", solver_of_step()); // which of those that iterate is up to iterations
     for (int k = 0; k < 5; ++k) {
         ASSERT_EQ(pli_body_response(box.body, f.data(), dt, dv.data()), PLI_OK);
         EXPECT_EQ("sparse", solver_of_step());
     }
     std::string last;
     for (int k = 0; k < 20; ++k) last = solver_of_step();
-    EXPECT_EQ(alone, last);
     EXPECT_NE("sparse", last);
     ASSERT_EQ(pli_body_response(box.body, f.data(), dt, dv.data()), PLI_OK);
     pli_body_reset(box.body, &s);
