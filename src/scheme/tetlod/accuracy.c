@@ -44,7 +44,7 @@ static const double SWING = 0.2, DAMPED_SWING = 0.5;
 static const double LAST = 2.0;
 /// Times the accuracy up to which one that nothing holds keeps its level, for good when so many seconds were measured. (Where it asked for a
 /// finer one above 1.4 times before that, a pressed ball took 2,952 nodes and five times the work, where 997 are 2.05 % off and 2 % was asked.)
-static const double FLIES = 1.7, FLOWN = 0.3;
+static const double FLIES = 1.7, FLOWN = 0.5;
 /// s of swinging, from which on lags are put forward: they grow from the beginning, and a change of level disturbs less while they are short.
 static const double LAGGED = 0.2;
 /// Times the accuracy up to which a held one that swings keeps its level when the seconds it was to last for are over.

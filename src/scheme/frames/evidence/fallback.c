@@ -46,6 +46,7 @@ static PliBody *make_levels(const Rig *g, double gravity, double accuracy)
     const PliMesh *level = g->mesh;
     d.base = material(d.base, gravity);
     d.base.criterion.accuracy = accuracy;
+    d.base.integrator = PLI_SYMPLECTIC; // as plain elements
     d.levels = &level, d.level_count = 1;
     return pli_tetlod_create(&g->host, &d, NULL);
 }
@@ -56,6 +57,7 @@ static PliBody *make_body(const Rig *g, int kind, double gravity, double accurac
     PliFemDef fem = pli_fem_default();
     PliFramesDef frames = pli_frames_default();
     fem.base = material(fem.base, gravity), frames.base = material(frames.base, gravity);
+    fem.base.multirate = PLI_RATES_OWN; // as with an accuracy
     fem.mesh = frames.mesh = g->mesh;
     frames.frame_count = 8, frames.resolution = 24;
     frames.anchors = anchors, frames.anchor_count = 2;
