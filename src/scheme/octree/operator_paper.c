@@ -19,6 +19,7 @@ static void add_neighbour(PliOctreeOperator *o, PliIndex i, PliIndex j, double *
 void pli_octree_paper_rows(PliOctreeOperator *o)
 {
     const PliOctreeTree *t = o->tree;
+    o->entry_count = 0;
     for (PliIndex i = 0; i < o->count; ++i) {
         const PliIndex cell = o->cell[i];
         double total = 0.0, least = INFINITY;
