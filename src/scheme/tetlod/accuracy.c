@@ -35,6 +35,8 @@ static const double NEAR = 1.4;
 static const double LEAST_BIAS = 0.2, MOST_BIAS = 1.5, BIAS_MEMORY = 10.0;
 /// s, in which the error that was made is forgotten.
 static const double MADE = 10.0;
+/// s in which it is forgotten that motion forbade implicit steps.
+static const double BOUND_MEMORY = 0.2;
 /// Weight of the last look in what steps cost, s in which that of mixtures is forgotten, and the most of it.
 static const double COUNTED = 0.3, TROUBLE_MEMORY = 10.0, MOST_TROUBLE = 100.0;
 /// Kinetic over strain energy above which a body swings: events would disturb it. Let go under a load, it is 1/3 in the mean.
@@ -261,6 +263,9 @@ static void learn_work(PliTetLod *t, const PliBodyDef *def, const PliStats *stat
 {
     const double keep = exp(-gap / TROUBLE_MEMORY);
     double took = 0.0;
+    // steps that must stay explicit on this level must on others, too
+    const bool is_bound = !stats->implicit && stats->choice == PLI_CHOICE_MOTION;
+    t->bound += (1.0 - exp(-gap / BOUND_MEMORY)) * (is_bound - t->bound);
     if (def->integrator == PLI_INTEGRATE_AUTO)
         took = stats->implicit ? stats->implicit_work : stats->explicit_work;
     else if (def->integrator == PLI_SYMPLECTIC && stats->substep > 0.0)

@@ -44,7 +44,7 @@ void pli_tetlod_level_work(const PliTetLod *t, const PliBodyDef *def, int level,
     const double substep = step_of(def, bucket_altitude(t, (int)t->level_first_bucket[level]));
     *rate = def->integrator == PLI_IMPLICIT ? 1.0 : 1.0 / substep;
     if (def->integrator == PLI_INTEGRATE_AUTO && t->step_length > 0.0)
-        *rate = pli_body_step_evaluations(def, t->step_length, substep) / t->step_length;
+        *rate += (1.0 - t->bound) * (pli_body_step_evaluations(def, t->step_length, substep) / t->step_length - *rate);
 }
 
 double pli_tetlod_work(const PliTetLod *t, const PliBodyDef *def, double dt)

@@ -103,6 +103,7 @@ static void tetlod_reset(void *self)
     t->largest_displacement = t->largest_energy = 0.0;
     t->last_look = t->last_change = t->swing = t->strain = 0.0;
     t->made = t->made_time = 0.0;
+    t->bound = 0.0;
     t->bias = 1.0, t->trouble = PLI_PLAN_TROUBLE, t->uniform_trouble = PLI_TETLOD_TROUBLE;
     t->swings = false;
     pli_tetlod_shadows_reset(t);

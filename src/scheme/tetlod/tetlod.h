@@ -61,6 +61,7 @@ typedef struct PliTetLod {
     bool swings;                        ///< much of it is kinetic
     double made, made_time;             ///< m2 s, s: error so far, squared
     double bias;                        ///< factor on what strains say
+    double bound; ///< 0 .. 1: how much of the last steps had to be explicit, because implicit ones would not follow
     double trouble,
         uniform_trouble; ///< of the plan: what steps of a mixture take over what was counted, beyond what those of a level do
     double last_look, last_change; ///< s, when it looked, when the plan became another
