@@ -6,6 +6,9 @@
 // Fraction of the budget that is planned for, with slow steps in mind; and the part of it that goes to events.
 static const double planned = 1.0, for_events = 0.10;
 
+/// Times what events are known to take that must be left for them.
+static const double spare = 1.25;
+
 void pli_governor_reset(PliGovernor *g) { *g = (PliGovernor){ 0 }; }
 
 /// Follows a value that slow samples exceed: up by 8 % when one is far above (by 14 % or more), by 1 % and half the difference when it
@@ -68,14 +71,14 @@ double pli_governor_left(const PliGovernor *g, double budget_ms, double work)
 
 bool pli_governor_is_room(const PliGovernor *g, double ms, PliIndex events)
 {
-    return ms >= 1.25 * events * g->event_ms;
+    return ms >= spare * events * g->event_ms;
 }
 
 PliIndex pli_governor_events(const PliGovernor *g, double budget_ms, double work, PliIndex most)
 {
     if (!(budget_ms > 0.0)) return most;
     const double left = pli_governor_left(g, budget_ms, work) - g->decision_ms;
-    const double fit = g->event_ms > 0.0 ? floor(left / (1.25 * g->event_ms)) : 0.0;
+    const double fit = g->event_ms > 0.0 ? floor(left / (spare * g->event_ms)) : 0.0;
     return !(fit >= 1.0) ? 0 : fit < most ? (PliIndex)fit : most;
 }
 

@@ -227,41 +227,19 @@ static bool multigrid_takes(void *self, const PliStepMatrix *a, PliLinearSolver 
     return wish == PLI_SOLVE_MULTIGRID && pli_is_mesh(a);
 }
 
-const PliMethodKind pli_method_incomplete = {
-    .ops = { .name = "incomplete",
-             .takes = incomplete_takes,
-             .pattern = incomplete_pattern,
-             .prepare = prepare,
-             .solve = solve,
-             .spent = spent,
-             .apply = apply },
-    .create = create,
-    .destroy = destroy,
-    .iterate = iterate,
-};
+/// What they share is all but which bodies they take and what they prepare.
+#define ASSEMBLED(word, takes_it, makes_pattern)                                                                       \
+    {                                                                                                                  \
+        .ops = { .name = word,                                                                                         \
+                 .takes = takes_it,                                                                                    \
+                 .pattern = makes_pattern,                                                                             \
+                 .prepare = prepare,                                                                                   \
+                 .solve = solve,                                                                                       \
+                 .spent = spent,                                                                                       \
+                 .apply = apply },                                                                                     \
+        .create = create, .destroy = destroy, .iterate = iterate,                                                      \
+    }
 
-const PliMethodKind pli_method_helped = {
-    .ops = { .name = "incomplete with coarse grids",
-             .takes = helped_takes,
-             .pattern = helped_pattern,
-             .prepare = prepare,
-             .solve = solve,
-             .spent = spent,
-             .apply = apply },
-    .create = create,
-    .destroy = destroy,
-    .iterate = iterate,
-};
-
-const PliMethodKind pli_method_multigrid = {
-    .ops = { .name = "multigrid",
-             .takes = multigrid_takes,
-             .pattern = multigrid_pattern,
-             .prepare = prepare,
-             .solve = solve,
-             .spent = spent,
-             .apply = apply },
-    .create = create,
-    .destroy = destroy,
-    .iterate = iterate,
-};
+const PliMethodKind pli_method_incomplete = ASSEMBLED("incomplete", incomplete_takes, incomplete_pattern);
+const PliMethodKind pli_method_helped = ASSEMBLED("incomplete with coarse grids", helped_takes, helped_pattern);
+const PliMethodKind pli_method_multigrid = ASSEMBLED("multigrid", multigrid_takes, multigrid_pattern);

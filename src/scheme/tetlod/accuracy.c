@@ -270,15 +270,15 @@ static void learn_work(PliTetLod *t, const PliBodyDef *def, const PliStats *stat
         took = stats->implicit ? stats->implicit_work : stats->explicit_work;
     else if (def->integrator == PLI_SYMPLECTIC && stats->substep > 0.0)
         took = t->set->element_count * (dt / stats->substep);
-    if (!t->plan.uniform && took > 0.0 && t->plan.work > 0.0 && t->time > t->last_change + SETTLE) {
+    const bool counts = took > 0.0 && t->plan.work > 0.0 && t->time > t->last_change + SETTLE;
+    if (!t->plan.uniform && counts) {
         const double now = t->trouble * took / (t->plan.work * dt * t->uniform_trouble);
         t->trouble += (t->trouble > PLI_PLAN_TROUBLE ? COUNTED : 1.0) *
                       (fmin(MOST_TROUBLE, fmax(PLI_PLAN_TROUBLE, now)) - t->trouble);
     } else {
         t->trouble += (1.0 - keep) * (PLI_PLAN_TROUBLE - t->trouble);
     }
-    if (t->plan.uniform && took > 0.0 && t->plan.work > 0.0 && t->time > t->last_change + SETTLE)
-        t->uniform_trouble += COUNTED * (took / (t->plan.work * dt) - t->uniform_trouble);
+    if (t->plan.uniform && counts) t->uniform_trouble += COUNTED * (took / (t->plan.work * dt) - t->uniform_trouble);
 }
 
 /// Events take energy away, and a body that nothing holds flies on with what it has left: a ball that changed its mixture while it hit
