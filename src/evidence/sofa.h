@@ -19,8 +19,9 @@ void pli_sofa_close(PliSofa *s);
 void pli_sofa_begin(PliText *t, double dt, double gravity);
 /// Runs that many steps of a scene. *cpu_ms: of the whole program. Refuses what ends badly, says [ERROR], or does fewer steps.
 PliStatus pli_sofa_run(const PliSofa *s, const PliText *scene, int steps, double *cpu_ms, PliError *err);
-/// ms of CPU time for each of `steps` steps that come after `before` others: the difference of a long and a short run, the least of
-/// two each.
+/// ms of CPU time of the whole program for each of `steps` steps that come after `before` others: the mean of the least that each step
+/// took in two runs. The scene has to begin with pli_sofa_begin, whose StepTimes sees the steps alone, however long the start is.
+/// One step more is taken and not counted: places at the end of the last one are written then.
 PliStatus pli_sofa_time(const PliSofa *s, const PliText *scene, int before, int steps, double *ms, PliError *err);
 /// A component that writes the places of the points of its node after so many steps of dt: when the next one begins, so take one more ...
 void pli_sofa_write_places(const PliSofa *s, PliText *t, const int *steps, int count, double dt);

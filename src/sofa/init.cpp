@@ -19,7 +19,7 @@ void registerAdaptiveMapping(::sofa::core::ObjectFactory*);
 void registerAdaptiveSurface(::sofa::core::ObjectFactory*);
 void registerTools(::sofa::core::ObjectFactory*);
 void registerSkinForces(::sofa::core::ObjectFactory*);
-void registerStateMonitor(::sofa::core::ObjectFactory*);
+void registerStepMonitors(::sofa::core::ObjectFactory*);
 void registerComparisonMonitor(::sofa::core::ObjectFactory*);
 void registerHaptics(::sofa::core::ObjectFactory*);
 } // namespace pliant
@@ -78,7 +78,7 @@ void registerObjects(::sofa::core::ObjectFactory* factory)
     pliant::registerAdaptiveSurface(factory);
     pliant::registerTools(factory);
     pliant::registerSkinForces(factory);
-    pliant::registerStateMonitor(factory);
+    pliant::registerStepMonitors(factory);
     pliant::registerComparisonMonitor(factory);
     pliant::registerHaptics(factory);
 }

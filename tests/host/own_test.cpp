@@ -2,6 +2,8 @@
 #include "host/host_scene.h"
 
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 #include <memory>
 #include <set>
 
@@ -282,6 +284,51 @@ TEST(Record, WritesASeriesThatReadsBack)
     EXPECT_NE(all.find("body_000002.vtu"), std::string::npos);
     PliRecordDef nowhere = { "/nonexistent/place", 1 };
     EXPECT_EQ(pli_record_create(s->scene, &nowhere, &err), nullptr);
+}
+
+// Whatever this process does between the ends of two steps is in the line of the second, and all lines together are all of it.
+TEST(StepTimes, CountTheWholeProcess)
+{
+    const Folder folder;
+    const std::string path = folder.path("times.csv");
+    HostScene s(node("<StepTimes filename=\"" + path +
+                     "\"/><Node name=\"body\"><MechanicalObject name=\"dofs\" "
+                     "position=\"1 2 3\"/><UniformMass totalMass=\"1\"/><EulerExplicitSolver/></Node>"));
+    ASSERT_TRUE(s.good()) << s.findings();
+    const auto clock = [] {
+        timespec t;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return 1e3 * double(t.tv_sec) + 1e-6 * double(t.tv_nsec);
+    };
+    PliError err = {};
+    double before = clock();
+    ASSERT_EQ(pli_scene_start(s.scene, &err), PLI_OK) << err.text;
+    const double started = clock();
+    for (int k = 1; k <= 4; ++k) {
+        const double now = clock();
+        while (k == 3 && clock() < now + 30.0) continue;
+        s.step();
+    }
+    const double stepped = clock() - started, all = clock() - before;
+    ASSERT_EQ(pli_scene_finish(s.scene, &err), PLI_OK) << err.text;
+    std::ifstream csv(path);
+    std::string line;
+    std::getline(csv, line);
+    EXPECT_EQ(line, "step,time_s,cpu_ms,wall_ms");
+    double sum = 0.0;
+    for (int k = 1, step; k <= 4; ++k) {
+        double time, cpu, wall;
+        ASSERT_TRUE(std::getline(csv, line));
+        ASSERT_EQ(std::sscanf(line.c_str(), "%d,%lf,%lf,%lf", &step, &time, &cpu, &wall), 4) << line;
+        EXPECT_EQ(step, k);
+        EXPECT_NEAR(time, 0.01 * k, 1e-12);
+        EXPECT_GT(cpu, k == 3 ? 30.0 : 0.0);
+        EXPECT_GT(wall, k == 3 ? 30.0 : 0.0);
+        sum += cpu;
+    }
+    EXPECT_FALSE(std::getline(csv, line));
+    EXPECT_GE(sum, stepped - 0.5);
+    EXPECT_LE(sum, all);
 }
 
 // Every scene we ship for one component runs without a word.

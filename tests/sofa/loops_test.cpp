@@ -2,6 +2,9 @@
 // The animation loops: without contact they must not matter, and a reset must give the same bits again.
 #include "scene.h"
 
+#include <cstdio>
+#include <fstream>
+
 using namespace scene;
 
 namespace
@@ -107,6 +110,35 @@ TEST_F(Stock, GravityOfTheSceneCountsOnce)
     // implicit Euler: sum of k dt^2 g, k = 1 .. 10
     for (std::size_t i = 0; i < x0.size(); ++i)
         EXPECT_LT((run.x()[i] - x0[i] - Vec3Types::Coord(1, -2, 3) * (55 * 1e-4)).norm(), 1e-12);
+}
+
+// A line for each step, also where nothing of ours is in the scene, and again after a reset.
+TEST_F(Stock, StepTimesHaveALineForEachStep)
+{
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / "pliant_step_times.csv";
+    {
+        Scene run(root(defaultLoop + "<StepTimes filename=\"" + path.string()
+                       + "\"/><Node name=\"Body\"><EulerExplicitSolver/><MechanicalObject name=\"dofs\" "
+                         "template=\"Vec3d\" position=\"0 0 0\"/><UniformMass totalMass=\"1\"/></Node>"));
+        run.steps(3);
+        sofa::simulation::node::reset(run.node());
+        run.steps(5);
+    }
+    std::ifstream csv(path);
+    std::string line;
+    std::getline(csv, line);
+    EXPECT_EQ(line, "step,time_s,cpu_ms,wall_ms");
+    int count = 0, step;
+    double time, cpu, wall;
+    while (std::getline(csv, line) && std::sscanf(line.c_str(), "%d,%lf,%lf,%lf", &step, &time, &cpu, &wall) == 4)
+    {
+        EXPECT_EQ(step, ++count);
+        EXPECT_GT(cpu, 0.0);
+        EXPECT_GT(wall, 0.0);
+    }
+    EXPECT_EQ(count, 5);
+    csv.close();
+    std::filesystem::remove(path);
 }
 
 TEST_F(Stock, StatisticsAreReadOnDemand)

@@ -14,12 +14,15 @@ FAKES = {  # what runSofa does -> exit code of the bench, what it says
     "echo '[ERROR]   [Root] no such component'; echo \"$4 iterations done in 1 s\"": (1, "no such component"),
     "echo '2 iterations done in 1 s'": (1, "runSofa took 2 steps of"),
     "echo 'hello'": (1, "runSofa took 0 steps of"),
-    "echo \"$4 iterations done in 1 s\"": (1, "coordinates"),
+    "echo \"$4 iterations done in 1 s\"": (1, "runSofa wrote the times of 0 of"),
+    "printf '1,0.01,0.5,0.5\\n2,0.02,0,0.5\\n' > times.csv; echo \"$4 iterations done in 1 s\"": (1, "runSofa wrote the times of 1 of"),
+    "printf '1,0.01,nan,0.5\\n' > times.csv; echo \"$4 iterations done in 1 s\"": (1, "runSofa wrote the times of 0 of"),
+    "seq -f '%g,0.01,1.5,1.5' \"$4\" > times.csv; echo \"$4 iterations done in 1 s\"": (1, "coordinates"),
     "kill -9 $$": (1, "runSofa ended with code -1"),
 }
-# places of one point, and more CPU time for more steps
+# places of one point, and the time of each step
 GOOD = """f=$(sed -n 's/.*WriteState filename="\\([^"]*\\)".*/\\1/p' $8); [ -n "$f" ] && printf 'T= 1\\n  X= -0.038 0.05 0\\n' > $f
-i=0; while [ $i -lt $(($4 * 4000)) ]; do i=$((i + 1)); done; echo "$4 iterations done in 1 s"
+echo 'step,time_s,cpu_ms,wall_ms' > times.csv; seq -f '%g,0.01,1.5,1.5' "$4" >> times.csv; echo "$4 iterations done in 1 s"
 """
 
 

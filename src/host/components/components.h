@@ -61,7 +61,7 @@ extern const PliOps pli_adaptive_force_ops, pli_adaptive_mass_ops, pli_adaptive_
 extern const PliOps pli_adaptive_mapping_ops, pli_adaptive_surface_ops;                   // surface.c
 extern const PliOps pli_sphere_tool_ops, pli_plane_tool_ops;                              // tool.c
 extern const PliOps pli_piece_contact_ops, pli_skin_target_ops;                           // skin_forces.c
-extern const PliOps pli_state_monitor_ops;                                                // monitor.c
+extern const PliOps pli_state_monitor_ops, pli_step_times_ops;                            // monitor.c
 extern const PliOps pli_comparison_monitor_ops;                                           // compare_monitor.c
 extern const PliAttributeGroup pli_comparison_attributes;
 

@@ -546,6 +546,8 @@ static const PliClass table[] = {
          &pli_target_attributes),
     OURS("StateMonitor", PLI_ROLE_EVENT, &pli_state_monitor_ops, NULL, "one CSV line per step about a body",
          &model_link, &monitor_rows),
+    OURS("StepTimes", PLI_ROLE_EVENT, &pli_step_times_ops, NULL,
+         "one CSV line per step: CPU time of the whole process and wall time since the line before", &monitor_rows),
     OURS("ComparisonMonitor", PLI_ROLE_EVENT, &pli_comparison_monitor_ops, NULL,
          "makes a scene a comparison: names the reference the other bodies are measured against",
          &pli_comparison_attributes),

@@ -333,16 +333,13 @@ static void put_scene(PliText *t, const Stock *with, const PliMesh *mesh, const 
 static PliStatus try_setup(const PliSofa *sofa, const Stock *with, const PliMesh *mesh, const char *path, double young,
                            int steps, const double *wanted, double *places, double *ms, double *off, PliError *err)
 {
-    PliText scene = { 0 }, written = { 0 };
+    PliText scene = { 0 };
     put_scene(&scene, with, mesh, path, young);
-    put_scene(&written, with, mesh, path, young);
+    pli_sofa_write_places(sofa, &scene, &(int){ WARM + steps }, 1, dt);
     pli_text_put(&scene, "</Node></Node>\n");
-    pli_sofa_write_places(sofa, &written, &(int){ WARM + steps }, 1, dt);
-    pli_text_put(&written, "</Node></Node>\n");
-    PliStatus status = scene.failed || written.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
-                                                      : pli_sofa_run(sofa, &written, WARM + steps + 1, NULL, err);
+    PliStatus status = scene.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
+                                    : pli_sofa_time(sofa, &scene, WARM, steps, ms, err);
     if (status == PLI_OK) status = pli_sofa_read_places(sofa, mesh->point_count, places, err);
-    if (status == PLI_OK) status = pli_sofa_time(sofa, &scene, WARM, steps, ms, err);
     double square = 0.0, most = 0.0;
     for (size_t i = 0; i < mesh->point_count; ++i) {
         double moved = 0.0;
@@ -354,7 +351,6 @@ static PliStatus try_setup(const PliSofa *sofa, const Stock *with, const PliMesh
     }
     *off = 100.0 * sqrt(square) / most;
     pli_text_free(&scene);
-    pli_text_free(&written);
     return status;
 }
 

@@ -70,21 +70,16 @@ static void put_scene(PliText *t, char path[3][1100], bool is_stock)
 static PliStatus drop(const PliSofa *sofa, char path[3][1100], bool is_stock, double *fps, double place[3],
                       PliError *err)
 {
-    static const char end[] = "</Node></Node></Node>\n";
-    PliText timed = { 0 }, watched = { 0 };
+    PliText scene = { 0 };
     double ms = NAN;
-    put_scene(&timed, path, is_stock);
-    put_scene(&watched, path, is_stock);
-    pli_text_put(&timed, end);
-    pli_sofa_write_places(sofa, &watched, &(int){ BEFORE + STEPS }, 1, dt);
-    pli_text_put(&watched, end);
-    PliStatus status = timed.failed || watched.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
-                                                      : pli_sofa_run(sofa, &watched, BEFORE + STEPS + 1, NULL, err);
+    put_scene(&scene, path, is_stock);
+    pli_sofa_write_places(sofa, &scene, &(int){ BEFORE + STEPS }, 1, dt);
+    pli_text_put(&scene, "</Node></Node></Node>\n");
+    PliStatus status = scene.failed ? pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for a scene")
+                                    : pli_sofa_time(sofa, &scene, BEFORE, STEPS, &ms, err);
     if (status == PLI_OK) status = pli_sofa_read_places(sofa, 1, place, err);
-    if (status == PLI_OK) status = pli_sofa_time(sofa, &timed, BEFORE, STEPS, &ms, err);
     *fps = 1e3 / ms;
-    pli_text_free(&timed);
-    pli_text_free(&watched);
+    pli_text_free(&scene);
     if (status == PLI_OK && !(place[1] > LEAST))
         status = pli_refuse(err, PLI_DIVERGED, "the ball is at %g m: it does not lie on the liver", place[1]);
     return status;
