@@ -134,9 +134,10 @@ static bool warn_of_errors(const PliComparison *c)
 }
 
 /// An adaptive body that was of one level most of the time says so: its figures are those of a uniform one.
-static void say_one_level(const PliOutcome *o)
+static void say_one_level(const PliComparison *c, const PliOutcome *o)
 {
     if (o->form[0]) printf("%s, at the end, %s\n", o->name, o->form);
+    if (pli_family_twin(c, o)) return; // it has been said
     if (o->steps_text[0]) printf("%s %s\n", o->name, o->steps_text);
     PliIndex of_level[8] = { 0 }, alone = 0;
     for (PliIndex step = 0; step < o->steps; ++step) {
@@ -173,7 +174,7 @@ static bool print_result(const Result *r)
         if (o->verdict == PLI_WENT_AWAY) printf("%s diverged at t = %g s: %s\n", o->name, o->stopped_at, o->reason);
         if (o->verdict == PLI_UNABLE) printf("%s cannot do this scene: %s\n", o->name, o->reason);
         if (o->verdict != PLI_FINISHED) continue;
-        say_one_level(o);
+        say_one_level(c, o);
         if (!o->repeatable) printf("%s ended with another state when it ran again\n", o->name);
         low = fmin(low, o->run_low), high = fmax(high, o->run_high), busy = fmax(busy, o->busy);
     }

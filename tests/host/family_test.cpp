@@ -137,6 +137,25 @@ TEST(Family, WhereNoUniformBodyIsAsCloseNobodyWins)
     EXPECT_EQ(std::string(text).find("Not decided: none of 1 uniform bodies is as close as own"), 0u) << text;
 }
 
+// Bodies that fell back on the same tetrahedra are one body: their verdicts would differ by the noise of their times.
+TEST(Family, ATwinSaysWhoseItIs)
+{
+    Box reference = glider("reference", 0.0, 1.0), coarse = glider("coarse", 0.1, 0.2), own = glider("own", 0.02, 0.1),
+        same = glider("same", 0.02, 0.1), near = glider("near", 0.02 * (1.0 + 1e-12), 0.1);
+    for (Box *b : { &own, &same, &near }) b->parameters = "accuracy=2";
+    Comparison c = compare({ &reference, &coarse, &own, &same, &near }, 10, nullptr, 2);
+    ASSERT_TRUE(c);
+    PliOutcome *const o = c->outcome;
+    EXPECT_EQ(pli_family_twin(c.get(), &o[3]), nullptr) << "it did not fall back";
+    for (int k = 2; k < 5; ++k) o[k].fell_back = true;
+    EXPECT_EQ(pli_family_twin(c.get(), &o[2]), nullptr) << "the first is nobody's twin";
+    EXPECT_EQ(pli_family_twin(c.get(), &o[3]), &o[2]);
+    EXPECT_EQ(pli_family_twin(c.get(), &o[4]), nullptr) << "close is not the same";
+    char text[600];
+    pli_family_sentence(c.get(), &o[3], text, sizeof text);
+    EXPECT_STREQ(text, "same does what own does, to the bit: what their times differ by is chance.");
+}
+
 TEST(Family, WithoutUniformBodiesNothingIsSaid)
 {
     Box reference = glider("reference", 0.0, 0.0), other = glider("other", 0.1, 0.0);

@@ -109,11 +109,30 @@ const char *pli_rival_verdict(const PliRival *r)
     return r->cost_bound ? "cannot be ranked" : "draws level";
 }
 
+/// NaN where there are no tools.
+static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+const PliOutcome *pli_family_twin(const PliComparison *c, const PliOutcome *o)
+{
+    if (!o->fell_back || o->verdict != PLI_FINISHED) return NULL;
+    for (const PliOutcome *p = c->outcome; p < o; ++p)
+        if (p->verdict == PLI_FINISHED && !p->uniform && !p->is_reference && p->error_rms == o->error_rms &&
+            p->error_max == o->error_max && is_same(p->force_error, o->force_error) && p->dofs_mean == o->dofs_mean)
+            return p;
+    return NULL;
+}
+
 void pli_family_sentence(const PliComparison *c, const PliOutcome *o, char *text, size_t size)
 {
     const PliRival *r = &o->rival, *force = &o->force_rival;
     text[0] = '\0';
     if (!isfinite(r->gain)) return;
+    const PliOutcome *twin = pli_family_twin(c, o);
+    if (twin) {
+        snprintf(text, size, "%s does what %s does, to the bit: what their times differ by is chance.", o->name,
+                 twin->name);
+        return;
+    }
     const char *bound = pli_bound_name(r->cost_bound), *other = pli_bound_name(r->error_bound);
     int n = snprintf(text, size,
                      "%s%s %s: a uniform body as close (%.3g %%) costs %s%s%.3g times as much (%.3g against %.3g ms)",

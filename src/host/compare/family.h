@@ -37,7 +37,9 @@ PliFamily pli_family_of(const PliComparison *c, bool force);
 /// "wins", "loses", "draws level", or "cannot be ranked" where the curve ends too early. Within 10 % is level.
 const char *pli_rival_verdict(const PliRival *r);
 const char *pli_bound_name(PliBound bound); ///< NULL, "at least", "at most"
-/// Who wins by how much, as a sentence. "" for the family itself, for those that did not finish, and without a family.
+/// The first body before this one that did the same to the bit, as bodies on the same tetrahedra do that fell back; NULL: nobody.
+const PliOutcome *pli_family_twin(const PliComparison *c, const PliOutcome *o);
+/// Who wins by how much, as a sentence; of a twin, whose. "" for the family itself, for those that did not finish, and without a family.
 void pli_family_sentence(const PliComparison *c, const PliOutcome *o, char *text, size_t size);
 /// The scene in one sentence: the best scheme and by how much. "" without a family or without competitors.
 void pli_family_summary(const PliComparison *c, char *text, size_t size);

@@ -183,7 +183,7 @@ static void put_verdicts(PliText *t, const PliComparison *c)
             pli_text_escape(t, c->outcome[k].form);
             pli_text_put(t, ".");
         }
-        if (c->outcome[k].steps_text[0]) {
+        if (c->outcome[k].steps_text[0] && !pli_family_twin(c, &c->outcome[k])) {
             pli_text_put(t, " It ");
             pli_text_escape(t, c->outcome[k].steps_text);
             pli_text_put(t, ".");
