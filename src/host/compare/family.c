@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fold.h"
+
 static const double level_band = 1.1; ///< ratios this near to 1 are no victory: two runs differ by as much
 
 static bool usable(double cost, double error) { return isfinite(cost) && isfinite(error) && cost > 0.0 && error > 0.0; }
@@ -109,15 +111,12 @@ const char *pli_rival_verdict(const PliRival *r)
     return r->cost_bound ? "cannot be ranked" : "draws level";
 }
 
-/// NaN where there are no tools.
-static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
-
 const PliOutcome *pli_family_twin(const PliComparison *c, const PliOutcome *o)
 {
     if (!o->fell_back || o->verdict != PLI_FINISHED) return NULL;
     for (const PliOutcome *p = c->outcome; p < o; ++p)
         if (p->verdict == PLI_FINISHED && !p->uniform && !p->is_reference && p->error_rms == o->error_rms &&
-            p->error_max == o->error_max && is_same(p->force_error, o->force_error) && p->dofs_mean == o->dofs_mean)
+            p->error_max == o->error_max && pli_same(p->force_error, o->force_error) && p->dofs_mean == o->dofs_mean)
             return p;
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/timer.h"
 #include "host/compare/figures.h"
 #include "host/graph/component.h"
@@ -361,7 +362,7 @@ static bool is_like(Search *s, Choice *c, const PliScore *training, const PliTun
     for (int i = 0; i < s->active; ++i) {
         const int l = s->order[i];
         if (u->seed[l] != o->seed[l] || !c->has[l] || c->on[l].error != u->load[l].error ||
-            !(c->on[l].force == u->load[l].force || isnan(c->on[l].force)))
+            !pli_same(c->on[l].force, u->load[l].force))
             return false;
     }
     for (int l = 0; l < o->load_count && l < u->load_count; ++l) {
