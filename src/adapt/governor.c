@@ -79,7 +79,9 @@ PliIndex pli_governor_events(const PliGovernor *g, double budget_ms, double work
     if (!(budget_ms > 0.0)) return most;
     const double left = pli_governor_left(g, budget_ms, work) - g->decision_ms;
     const double fit = g->event_ms > 0.0 ? floor(left / (spare * g->event_ms)) : 0.0;
-    return !(fit >= 1.0) ? 0 : fit < most ? (PliIndex)fit : most;
+    if (!(fit >= 1.0)) return 0;
+    if (g->events == 0) return 1; // nobody knows what it costs
+    return fit < most ? (PliIndex)fit : most;
 }
 
 double pli_governor_limit(const PliGovernor *g, double budget_ms)

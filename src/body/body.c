@@ -186,6 +186,14 @@ static void copy_fixed(const PliBody *b, const double *from, double *to)
         memcpy(to + 3 * (size_t)b->fixed_dof[i], from + 3 * (size_t)b->fixed_dof[i], 3 * sizeof *to);
 }
 
+void pli_body_keep_fixed(PliBody *b)
+{
+    if (b->fixed_are_kept || !b->state) return;
+    copy_fixed(b, b->state->x, b->fixed_x);
+    copy_fixed(b, b->state->v, b->fixed_v);
+    b->fixed_are_kept = true;
+}
+
 bool pli_body_is_live(const PliBody *b, PliIndex dof) { return b->live.position[dof] != PLI_NONE; }
 
 void pli_body_lead_astray(PliBody *b, PliIndex dof, const double p[3])
@@ -321,17 +329,19 @@ static bool adapt_now(PliBody *b, const PliState *s, double dt)
     const double begin = pli_cpu_ms();
     const uint64_t before = b->revision;
     static const double origin[3] = { 0.0, 0.0, 0.0 };
-    if (!b->ops->announces) pli_body_before_event(b, s->x, origin, INFINITY);
     b->state = s;
+    if (!b->ops->announces) pli_body_before_event(b, s->x, origin, INFINITY);
     b->stats.force_ms = 0.0; // what the scheme evaluates for the step that follows is not the price of adapting
-    copy_fixed(b, s->x, b->fixed_x);
-    copy_fixed(b, s->v, b->fixed_v);
+    if (!b->ops->keeps_fixed) pli_body_keep_fixed(b);
     const bool changed = b->ops->adapt(b->self, b, s->x, s->v, dt);
     b->state = NULL;
     if (changed && b->revision == before) pli_body_recut(b);
     pli_body_after_events(b, s->x); // lets passive ones follow, too
-    copy_fixed(b, b->fixed_x, s->x);
-    copy_fixed(b, b->fixed_v, s->v);
+    if (b->fixed_are_kept) {
+        copy_fixed(b, b->fixed_x, s->x);
+        copy_fixed(b, b->fixed_v, s->v);
+    }
+    b->fixed_are_kept = false;
     bring_home(b, s->x, false, 1.0);
     b->adapting_ms = pli_cpu_ms() - begin;
     b->stats.adapt_ms = b->adapting_ms - b->stats.force_ms;
@@ -655,13 +665,15 @@ PliStepInfo pli_body_step(PliBody *b, const PliState *s, double dt)
 // the velocity the host gave them.
 static void scatter(PliBody *b, const PliState *s)
 {
+    if (!b->def.spread) {
+        pli_live_scatter_free(b, s->x, s->v);
+        return;
+    }
     copy_fixed(b, s->x, b->fixed_x);
     copy_fixed(b, s->v, b->fixed_v);
     pli_live_scatter(b, s->x, s->v);
-    if (b->def.spread) {
-        pli_body_spread(b, s->x);
-        pli_body_spread_velocity(b, s->v);
-    }
+    pli_body_spread(b, s->x);
+    pli_body_spread_velocity(b, s->v);
     for (PliIndex i = 0; i < b->fixed_count; ++i) {
         const PliIndex dof = b->fixed_dof[i];
         if (b->live.position[dof] < b->system.active_count) continue;

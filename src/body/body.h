@@ -99,7 +99,8 @@ struct PliBody {
     bool any_astray;     ///< some may be
     double *fixed_x,
         *fixed_v; ///< per dof: place and velocity of the fixed ones, which are the host's, kept while W writes over them
-    double *held; ///< scratch of pli_body_spread: values of the fixed dofs
+    bool fixed_are_kept; ///< while the scheme adapts
+    double *held;        ///< scratch of pli_body_spread: values of the fixed dofs
     PliIndex fixed_count;
     PliElasticForce *elastic; ///< the default forces; NULL: the scheme has its own
     PliLive live;
@@ -174,6 +175,8 @@ PliStatus pli_live_create(PliBody *body);
 void pli_live_destroy(PliBody *body);
 void pli_live_gather(PliBody *body, const double *x, const double *v); ///< full -> compact, active and slaves
 void pli_live_scatter(const PliBody *body, double *x, double *v);
+void pli_live_scatter_free(const PliBody *body, double *x,
+                           double *v); ///< but passive ones that are fixed, which are the host's
 /// Brings the tangent up to date with the last add_force of the host.
 void pli_live_tangent(const PliBody *body);
 // body_rows.c
@@ -221,6 +224,7 @@ double pli_body_rest_substep(PliBody *body);                             ///< s,
 void pli_body_update_filter(PliBody *body, double h);
 // body_skin.c
 PliStatus pli_body_default_skin(PliBody *body, PliError *err);
+void pli_body_choose_touch(PliBody *body); ///< by the finest level that is live
 /// m, between the points that large tools touch where the skin hangs on that level; of one level: 0.
 double pli_body_touch_spacing(const PliSkin *skin, int level);
 /// Share of the way home that astray fixed coefficients make in a step. The time is long against the periods of small elements, so

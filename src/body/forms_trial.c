@@ -76,6 +76,7 @@ static void hand_skin(PliForms *f, PliBody *from, const double *from_x, PliBody 
         v3_sub(offset, f->shown + 3 * (size_t)i, f->seen + 3 * (size_t)i);
         skin->largest_offset = fmax(skin->largest_offset, v3_norm(offset));
     }
+    pli_skin_list_offsets(skin);
     to->stats.largest_hidden = fmax(to->stats.largest_hidden, skin->largest_offset);
     pli_skin_wake(skin);
     to->looks = 0;

@@ -279,6 +279,7 @@ void pli_body_recut(PliBody *b)
     b->stats.slaves = cut.slave_count;
     memset(b->stats.per_level, 0, sizeof b->stats.per_level);
     for (PliIndex i = 0; i < cut.active_count; ++i) b->stats.per_level[b->statics.dof_level[cut.active[i]] & 7]++;
+    pli_body_choose_touch(b);
 }
 
 /// @return whether it is another value
@@ -331,6 +332,16 @@ void pli_live_scatter(const PliBody *b, double *x, double *v)
     for (PliIndex i = 0; i < b->system.active_count + b->system.slave_count; ++i) {
         memcpy(x + 3 * (size_t)l->dof[i], l->x + 3 * (size_t)i, 3 * sizeof(double));
         memcpy(v + 3 * (size_t)l->dof[i], l->v + 3 * (size_t)i, 3 * sizeof(double));
+    }
+}
+
+void pli_live_scatter_free(const PliBody *b, double *x, double *v)
+{
+    const PliLive *l = &b->live;
+    for (PliIndex i = 0; i < b->system.active_count + b->system.slave_count; ++i) {
+        if (i >= b->system.active_count && b->is_fixed[l->dof[i]]) continue;
+        v3_copy(x + 3 * (size_t)l->dof[i], l->x + 3 * (size_t)i);
+        v3_copy(v + 3 * (size_t)l->dof[i], l->v + 3 * (size_t)i);
     }
 }
 

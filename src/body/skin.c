@@ -28,6 +28,34 @@ static PliStatus thin_for_level(const PliBody *b, PliSkin *skin, int l)
     return pli_skin_thin(skin, &(PliThinning){ .spacing = pli_body_touch_spacing(skin, l) }, &skin->thin[l]);
 }
 
+/// Of a skin much finer than the coefficients of a level, the points that are touched while no finer level is live: contact costs
+/// what is there to give way, however fine the levels below and the skin are. Each has points of the one below it.
+static PliStatus thin_for_spacings(const PliBody *b, PliSkin *skin)
+{
+    static const double FINER = 1.5, NEAR = 0.99; // points that are just so far apart all stay
+    const double *spacing = b->statics.level_spacing;
+    const PliThin *below = NULL;
+    double area = 0.0;
+    for (PliIndex i = 0; i < skin->point_count; ++i) area += skin->area[i];
+    const double own = sqrt(area / skin->point_count);
+    for (int l = b->statics.level_count; spacing && l-- > 0;) {
+        if (spacing[l] < FINER * own) continue;
+        const PliThinning how = { .spacing = NEAR * spacing[l], .from = below };
+        if (pli_skin_thin(skin, &how, &skin->thin[l]) != PLI_OK) return PLI_OUT_OF_MEMORY;
+        below = &skin->thin[l];
+    }
+    return PLI_OK;
+}
+
+void pli_body_choose_touch(PliBody *b)
+{
+    if (!b->skin || !b->statics.level_spacing) return;
+    int live = 0;
+    for (int l = 0; l < b->statics.level_count; ++l)
+        if (b->stats.per_level[l] > 0) live = l;
+    b->skin->sparse = live, b->skin->sparse_end = b->statics.level_count;
+}
+
 /// Where its points are in each level but the finest.
 static PliStatus hang_on_levels(PliBody *b, PliSkin *skin)
 {
@@ -46,8 +74,9 @@ static PliStatus hang_on_levels(PliBody *b, PliSkin *skin)
     }
     if (b->statics.sparse_contact) {
         if (thin_for_level(b, skin, 0) != PLI_OK) return PLI_OUT_OF_MEMORY;
-        skin->sparse = &skin->thin[0];
+        skin->sparse = 0, skin->sparse_end = 1;
     }
+    if (thin_for_spacings(b, skin) != PLI_OK) return PLI_OUT_OF_MEMORY;
     if (b->ops->only_level) pli_skin_hang(skin, b->ops->only_level(b->self));
     return PLI_OK;
 }
@@ -99,6 +128,7 @@ PliStatus pli_body_attach_skin(PliBody *b, const double *points, PliIndex point_
     pli_contact_destroy(b->contact);
     b->contact = NULL;
     b->skin = skin;
+    pli_body_choose_touch(b);
     if (pli_body_shadows_wear(b, err) != PLI_OK) return PLI_OUT_OF_MEMORY;
     if (b->tool_count) return pli_body_set_tools(b, b->tools, b->tool_count, err);
     return PLI_OK;
@@ -127,6 +157,7 @@ PliStatus pli_body_set_tools(PliBody *b, PliTool *tools, int count, PliError *er
         if (!b->contact)
             return pli_refuse(err, PLI_OUT_OF_MEMORY, "no memory for the contact of %u skin points",
                               b->skin->point_count);
+        if (!b->ops->transfer_rows) pli_body_skin_compose(b); // or the first step would
     }
     if (b->contact && count != b->tool_count) pli_contact_forget(b->contact);
     b->tools = tools;
@@ -233,16 +264,25 @@ void pli_body_skin_positions(const PliBody *b, const double *x, double *points)
 void pli_body_skin_some(const PliBody *b, const double *x, const PliIndex *list, PliIndex count, double *points)
 {
     if (!b->skin) return;
-    b->skin->in_use = true;
+    b->skin->is_shown = true;
     for (PliIndex i = 0; i < b->system.active_count; ++i)
         v3_copy(b->full_x + 3 * (size_t)b->live.dof[i], x + 3 * (size_t)b->live.dof[i]);
     evaluate_points(b, list, count, b->full_x, points);
 }
 
+static bool may_jump(const PliBody *b, PliIndex i)
+{
+    const PliRows base = pli_transfer_rows(b->skin->base);
+    return !b->ops->changes_rows ||
+           b->ops->changes_rows(b->self, base.column + base.first[i], base.first[i + 1] - base.first[i]);
+}
+
 static void keep_point(PliIndex i, void *user)
 {
-    PliSkin *skin = user;
-    if (skin->is_kept[i]) return;
+    const PliBody *b = user;
+    PliSkin *skin = b->skin;
+    // what nobody sees may jump, but for what a tool is near
+    if (skin->is_kept[i] || (!skin->is_shown && skin->wake[i] - skin->motion > skin->within) || !may_jump(b, i)) return;
     skin->is_kept[i] = 1;
     skin->kept[skin->kept_count++] = i;
 }
@@ -250,12 +290,18 @@ static void keep_point(PliIndex i, void *user)
 void pli_body_before_event(PliBody *b, double *x, const double centre[3], double radius)
 {
     PliSkin *skin = b->skin;
-    if (!skin || !skin->in_use) return;
+    pli_body_keep_fixed(b);
+    if (!skin || !(skin->is_shown || skin->is_touched)) return;
     const PliIndex first = skin->kept_count;
-    if (isinf(radius))
-        for (PliIndex i = 0; i < skin->point_count; ++i) keep_point(i, skin);
+    if (!skin->is_shown && skin->touching)
+        for (PliIndex k = 0; k < skin->touching->count; ++k) {
+            const PliIndex i = skin->touching->point[k];
+            if (v3_distance(skin->rest + 3 * (size_t)i, centre) <= radius) keep_point(i, b);
+        }
+    else if (isinf(radius))
+        for (PliIndex i = 0; i < skin->point_count; ++i) keep_point(i, b);
     else
-        pli_nearest_within(&skin->near, centre, radius, keep_point, skin);
+        pli_nearest_within(&skin->near, centre, radius, keep_point, b);
     evaluate_points(b, skin->kept + first, skin->kept_count - first, x, skin->before);
 }
 
@@ -364,7 +410,7 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
     PliSkin *skin = b->skin;
     c->tool = b->tools;
     c->tool_count = b->tool_count;
-    skin->in_use = true;
+    skin->is_touched = true;
     c->implicit = b->choice.implicit;
     c->modulus = compression_modulus(&b->def.material);
     c->size = b->size;
@@ -387,6 +433,7 @@ void pli_body_contact_begin(PliBody *b, const PliStage *stage)
         pli_skin_wake(skin);
     else
         skin->motion += moved;
+    skin->within = longest;
     pli_skin_choose_touching(skin, least_radius(b));
     PliIndex awake = 0;
     for (PliIndex k = 0; k < pli_skin_touching(skin); ++k) {

@@ -26,7 +26,7 @@ static bool step(PliGrowthPoke *p, int k, double *ms, PliError *err)
     return good;
 }
 
-void pli_growth_report(PliBench *b, PliGrowthPoke p[2], PliIndex finest, PliIndex larger)
+static void report(PliBench *b, PliGrowthPoke p[2], PliGrowthFinest *finest)
 {
     enum { STEPS = 150 };
     PliError err = { PLI_OK, "" };
@@ -43,15 +43,26 @@ void pli_growth_report(PliBench *b, PliGrowthPoke p[2], PliIndex finest, PliInde
     pli_bench_report(b, "growth", sum[1] / sum[0], "");
     pli_bench_report(b, "step", sum[0] / STEPS, "ms");
     pli_bench_report(b, "step_larger", sum[1] / STEPS, "ms");
-    pli_bench_report(b, "finest", finest, "nodes");
-    pli_bench_report(b, "finest_larger", larger, "nodes");
+    pli_bench_report(b, "finest", finest(&p[0]), "nodes");
+    pli_bench_report(b, "finest_larger", finest(&p[1]), "nodes");
     pli_bench_report(b, "active_mean", active[0] / STEPS, "");
     pli_bench_report(b, "active_mean_larger", active[1] / STEPS, "");
     pli_bench_report(b, "skin", pli_body_skin_count(p[0].rig.body), "points");
     pli_bench_report(b, "skin_larger", pli_body_skin_count(p[1].rig.body), "points");
 }
 
-void pli_growth_report_overhead(PliBench *b, PliGrowthPoke *p)
+void pli_growth_scaling(PliBench *b, PliGrowthOpen *open, PliGrowthFinest *finest)
+{
+    PliGrowthPoke p[2] = { 0 };
+    PliError err = { PLI_OK, "" };
+    if (open(&p[0], false, &err) && open(&p[1], true, &err))
+        report(b, p, finest);
+    else
+        pli_bench_broken(b, "%s", err.text);
+    for (int k = 0; k < 2; ++k) pli_toolrig_close(&p[k].rig);
+}
+
+static void report_overhead(PliBench *b, PliGrowthPoke *p)
 {
     enum { STEPS = 300 };
     PliError err = { PLI_OK, "" };
@@ -67,4 +78,15 @@ void pli_growth_report_overhead(PliBench *b, PliGrowthPoke *p)
     pli_bench_report(b, "percent", 100.0 * own / total, "% of the step");
     pli_bench_report(b, "events", (double)(s.refined + s.coarsened) / STEPS, "per step");
     pli_bench_report(b, "step", total / STEPS, "ms");
+}
+
+void pli_growth_overhead(PliBench *b, PliGrowthOpen *open)
+{
+    PliGrowthPoke p = { 0 };
+    PliError err = { PLI_OK, "" };
+    if (open(&p, false, &err))
+        report_overhead(b, &p);
+    else
+        pli_bench_broken(b, "%s", err.text);
+    pli_toolrig_close(&p.rig);
 }

@@ -13,9 +13,13 @@ typedef struct PliGrowthPoke {
     double depth;   ///< m, that the tool goes down from there, along y
 } PliGrowthPoke;
 
-/// Pokes both in turns: `growth` is the cost of a step of the second over that of the first, with `finest` and `larger` nodes.
-void pli_growth_report(PliBench *b, PliGrowthPoke p[2], PliIndex finest, PliIndex larger);
+/// `larger`: with more that could be refined, none of which may be. @return false: it could not be made, and is to be closed
+typedef bool PliGrowthOpen(PliGrowthPoke *p, bool larger, PliError *err);
+typedef PliIndex PliGrowthFinest(const PliGrowthPoke *p); ///< nodes of its finest level
+
+/// Pokes both in turns: `growth` is the cost of a step of the larger one over that of the other.
+void pli_growth_scaling(PliBench *b, PliGrowthOpen *open, PliGrowthFinest *finest);
 /// Pokes again and again: `percent` of the step that adapting takes.
-void pli_growth_report_overhead(PliBench *b, PliGrowthPoke *p);
+void pli_growth_overhead(PliBench *b, PliGrowthOpen *open);
 
 #endif

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /// Grows when a struct that schemes fill changes. A scheme built against another number is refused.
-#define PLI_SCHEME_ABI 7
+#define PLI_SCHEME_ABI 8
 enum { PLI_MOST_SCHEMES = 32, PLI_MOST_MESHES = 8, PLI_DEF_BYTES = 4096 };
 
 /// The meshes a scheme is made from, and the attributes that give them. All NULL: none.

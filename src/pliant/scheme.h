@@ -281,6 +281,9 @@ typedef struct PliSchemeStatic {
     const PliIndex *surface_tris;
     PliIndex surface_tri_count;
     bool sparse_contact; ///< of a scheme of one level: see PliFemDef
+    /// m, per level: how far apart coefficients at the surface are where it is the finest that is live. Tools then touch points of a skin
+    /// about as far apart. NULL: they touch all, but for sparse_contact and what follows an accuracy.
+    const double *level_spacing;
 } PliSchemeStatic;
 
 typedef struct PliSchemeOps {
@@ -299,6 +302,8 @@ typedef struct PliSchemeOps {
     // Optional, for schemes with many more coefficients than are live at a time: the skin then costs no more than its own points.
     /// Writes the values of the listed passive dofs (and of whatever they follow) from the active ones in x.
     void (*follow)(void *self, const PliIndex *dof, PliIndex count, double *x);
+    /// Inside pli_body_before_event: whether the event makes another row of W for one of these dofs. NULL: it may for any.
+    bool (*changes_rows)(void *self, const PliIndex *dof, PliIndex count);
     /// Rows of which only the listed ones have to be right.
     PliRows (*transfer_rows)(void *self, const PliIndex *dof, PliIndex count);
     /// f += forces of the scheme's own on active coefficients (by active position), held during the coming step. May be NULL.
@@ -310,6 +315,8 @@ typedef struct PliSchemeOps {
     bool judges_forces;                      ///< see pli_body_judges_forces
     bool
         announces; ///< adapt calls pli_body_before_event before each; otherwise the body expects a change everywhere each time
+    bool
+        keeps_fixed; ///< what announces also calls pli_body_keep_fixed before it writes passive entries of x or v elsewhere
     /// Point -> coefficients at the finest level: fills up to `capacity` columns, returns how many. Used to attach skins.
     PliIndex (*locate)(void *self, const double point[3], PliIndex *column, double *weight, PliIndex capacity);
     /// The same from the coefficients of one level, up to four of them (0: never alone), and the level that is all the cut is (-1: there is none):
@@ -371,6 +378,8 @@ PLI_API const PliTool *pli_body_tools(const PliBody *body, int *count); ///< as 
 PLI_API bool pli_body_is_tethered(const PliBody *body);     ///< contact or the host held points in the last step
 PLI_API bool pli_body_is_constrained(const PliBody *body);  ///< pli_body_constrain holds points of it
 PLI_API const uint8_t *pli_body_fixed(const PliBody *body); ///< per dof: 1 where it does not accelerate
+/// The host's values of fixed coefficients are set aside until `adapt` returns, if they are not yet.
+PLI_API void pli_body_keep_fixed(PliBody *body);
 /// Where the host has the fixed ones (dof_count Vec3).
 PLI_API void pli_body_fixed_values(const PliBody *body, const double **x, const double **v);
 /// A fixed coefficient becomes live at p, where what it followed carried it. It goes from there back to its place, in some

@@ -47,6 +47,8 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->entries = PLI_NEW(host, n, PliIndex);
     s->stamp = PLI_NEW(host, n, uint64_t);
     s->offset = PLI_NEW(host, 3 * n, double);
+    s->off = PLI_NEW(host, n, PliIndex);
+    s->is_off = PLI_NEW(host, n, uint8_t);
     s->position = PLI_NEW(host, 3 * n, double);
     s->area = PLI_NEW(host, n, double);
     s->level = PLI_NEW(host, n, uint8_t);
@@ -59,9 +61,9 @@ PliSkin *pli_skin_create(const PliHost *host, PliIndex dof_count, const double *
     s->kept = PLI_NEW(host, n, PliIndex);
     s->is_kept = PLI_NEW(host, n, uint8_t);
     if (s->rest) memcpy(s->rest, points, 3 * n * sizeof *points);
-    if (!s->tris || !s->entries || !s->stamp || !s->offset || !s->position || !s->area || !s->level || !s->dense ||
-        !s->touched || !s->dof || !s->rest || !s->before || !s->wake || !s->kept || !s->is_kept ||
-        pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
+    if (!s->tris || !s->entries || !s->stamp || !s->offset || !s->off || !s->is_off || !s->position || !s->area ||
+        !s->level || !s->dense || !s->touched || !s->dof || !s->rest || !s->before || !s->wake || !s->kept ||
+        !s->is_kept || pli_nearest_init(&s->near, host, s->rest, point_count) != PLI_OK) {
         pli_skin_destroy(s);
         return NULL;
     }
@@ -76,7 +78,7 @@ void pli_skin_hang(PliSkin *s, int level)
     PliTransfer *base = level >= 0 && level < PLI_SKIN_LEVELS && s->at[level] ? s->at[level] : s->finest;
     if (base == s->base) return;
     s->base = base;
-    s->sparse = base != s->finest && s->thin[level].count ? &s->thin[level] : NULL;
+    s->sparse = level, s->sparse_end = base != s->finest ? level + 1 : 0;
     list_dofs(s);
     pli_skin_forget_rows(s);
     pli_skin_wake(s); // other points may touch
@@ -87,7 +89,9 @@ static const double ROUND = 2.0;
 
 void pli_skin_choose_touching(PliSkin *s, double radius)
 {
-    const PliThin *wanted = s->sparse && radius >= ROUND * s->sparse->spacing ? s->sparse : NULL;
+    const PliThin *wanted = NULL;
+    for (int l = s->sparse; l < s->sparse_end && !wanted; ++l)
+        if (s->thin[l].count && radius >= ROUND * s->thin[l].spacing) wanted = &s->thin[l];
     if (wanted != s->touching) pli_skin_wake(s);
     s->touching = wanted;
 }
@@ -103,6 +107,8 @@ void pli_skin_destroy(PliSkin *s)
     PLI_FREE(&host, s->entries, n);
     PLI_FREE(&host, s->stamp, n);
     PLI_FREE(&host, s->offset, 3 * n);
+    PLI_FREE(&host, s->off, n);
+    PLI_FREE(&host, s->is_off, n);
     PLI_FREE(&host, s->position, 3 * n);
     PLI_FREE(&host, s->area, n);
     PLI_FREE(&host, s->level, n);
@@ -144,8 +150,9 @@ void pli_skin_reset(PliSkin *s)
     memset(s->is_kept, 0, s->point_count);
     s->kept_count = 0;
     s->packed_revision = s->composed_revision = 0;
+    pli_skin_list_offsets(s);
     s->largest_offset = 0.0;
-    s->in_use = false; // nobody has seen the new one
+    s->is_shown = s->is_touched = false; // nobody has seen the new one
 }
 
 bool pli_skin_reserve(PliSkin *s, bool packed)
@@ -242,6 +249,21 @@ PliRows pli_skin_rows(PliSkin *s, uint64_t now)
     return pli_transfer_rows(s->packed);
 }
 
+static void list_offset(PliSkin *s, PliIndex i)
+{
+    if (s->is_off[i]) return;
+    s->is_off[i] = 1;
+    s->off[s->off_count++] = i;
+}
+
+void pli_skin_list_offsets(PliSkin *s)
+{
+    s->off_count = 0;
+    memset(s->is_off, 0, s->point_count);
+    for (PliIndex i = 0; i < s->point_count; ++i)
+        if (v3_dot(s->offset + 3 * (size_t)i, s->offset + 3 * (size_t)i) > 0.0) list_offset(s, i);
+}
+
 double pli_skin_absorb(PliSkin *s)
 {
     double hidden = 0.0;
@@ -250,6 +272,7 @@ double pli_skin_absorb(PliSkin *s)
         double jump[3];
         v3_sub(jump, s->before + i, s->position + i);
         v3_add(s->offset + i, s->offset + i, jump);
+        list_offset(s, s->kept[n]);
         hidden = pli_max(hidden, v3_norm(jump));
         s->largest_offset = fmax(s->largest_offset, v3_norm(s->offset + i));
     }
@@ -273,5 +296,6 @@ void pli_skin_fade(PliSkin *s, double factor)
     if (s->largest_offset == 0.0) return;
     s->largest_offset *= factor;
     if (s->largest_offset < 1e-300) s->largest_offset = factor = 0.0;
-    for (size_t i = 0; i < 3 * (size_t)s->point_count; ++i) s->offset[i] *= factor;
+    for (PliIndex k = 0; k < s->off_count; ++k) v3_scale(s->offset + 3 * (size_t)s->off[k], factor);
+    if (factor == 0.0) pli_skin_list_offsets(s);
 }

@@ -19,27 +19,32 @@ struct PliSkin {
     PliIndex *tris;    ///< shape [tri_count, 3]
     PliTransfer *base; ///< points from coefficients of the finest level, or of the one that is all there is: one of ...
     PliTransfer *finest, *at[PLI_SKIN_LEVELS]; ///< ... these, at[l] from those of level l; NULL: not there
-    PliThin thin[PLI_SKIN_LEVELS]; ///< points that large tools may touch where it hangs on at[l]; empty: all
-    const PliThin *sparse;         ///< that of the present level; NULL: all ...
-    const PliThin *touching;       ///< ... and what the tools there are may touch
-    PliIndex *dof, used_dofs;      ///< the coefficients `base` uses, ascending
-    bool in_use;                   ///< somebody has looked at it, or a tool may touch it: from now on it must not pop
-    double *rest;                  ///< m, shape [point_count, 3]
-    PliNearest near;               ///< over rest
-    PliIndex *kept, kept_count;    ///< points whose shown place `before` holds until the events of a step are over
+    PliThin thin[PLI_SKIN_LEVELS];             ///< points that large tools may touch at a level; empty: all
+    int sparse,
+        sparse_end; ///< levels of which tools may touch the points now, the first that they are large for; none: all ...
+    const PliThin *touching;    ///< ... and those that the tools there are may touch; NULL: all
+    PliIndex *dof, used_dofs;   ///< the coefficients `base` uses, ascending
+    bool is_shown;              ///< somebody has looked at it: from now on it must not pop ...
+    bool is_touched;            ///< ... nor may what tools may touch
+    double *rest;               ///< m, shape [point_count, 3]
+    PliNearest near;            ///< over rest
+    PliIndex *kept, kept_count; ///< points whose shown place `before` holds until the events of a step are over
     uint8_t *is_kept;
     double *before; ///< m
     /// What the skin and the tools have moved since the start, and per point the value of it at which a tool could touch: points
     /// far from every tool are not looked at. m
     double motion, *wake;
+    double within;    ///< m, how near tools looked for points
     PliIndex *column; ///< composed, shape [point_count, PLI_SKIN_ROW], dof numbers
     double *weight;
     PliIndex *entries;          ///< used part of each composed row
     uint64_t composed_revision; ///< of W when all rows were made; 0: never
     uint64_t *stamp;            ///< W revision each composed row was made with; 0: never
-    double *offset;             ///< m, fading
-    double *position;           ///< m, scratch: last evaluated
-    double *area;               ///< m2 at rest, a third of the triangles around
+    double *offset;             ///< m, fading ...
+    PliIndex *off, off_count;   ///< ... of these points; that of others is 0
+    uint8_t *is_off;
+    double *position; ///< m, scratch: last evaluated
+    double *area;     ///< m2 at rest, a third of the triangles around
     uint8_t *level;
     double largest_offset; ///< m, over all points
     uint64_t overflow;     ///< composed rows that did not fit and were cut to their largest weights, renormalised
@@ -92,5 +97,6 @@ double pli_skin_forget_kept(PliSkin *skin);
 void pli_skin_forget_rows(PliSkin *skin); ///< composed rows are made again: the cut changed without a word about which
 void pli_skin_wake(PliSkin *skin);        ///< every point has to be looked at
 void pli_skin_fade(PliSkin *skin, double factor);
+void pli_skin_list_offsets(PliSkin *skin); ///< offsets were written from outside
 
 #endif

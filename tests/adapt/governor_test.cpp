@@ -81,6 +81,8 @@ TEST(Governor, EventsBeginWhereTheyFit)
     EXPECT_EQ(pli_governor_events(&g, 1.0, work, 50), 0u);
     EXPECT_TRUE(std::isinf(pli_governor_left(&g, 0.0, work)));
     EXPECT_EQ(pli_governor_events(&g, 0.0, work, 50), 50u);
+    g.gates = true, g.event_ms = 0.1;
+    EXPECT_EQ(pli_governor_events(&g, budget, work, 50), 1u) << "nobody knows what the first takes";
     pli_governor_learn_events(&g, work, 1.0, 2.5, 4, 2.0); // 2 ms of adapting and 2 ms more of the rest: 1 ms each
     EXPECT_NEAR(g.event_ms, 0.25 * (2.0 + 2.5 - other), 0.01);
     EXPECT_LE(g.other_ms, other) << "what events took is not the rest of a step";

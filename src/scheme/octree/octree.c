@@ -389,6 +389,7 @@ PliBody *pli_octree_create(const PliHost *host, const PliOctreeDef *def, PliErro
         .rest = s->rest,
         .dof_level = s->level,
         .level_count = s->tree->level_count,
+        .level_spacing = s->tree->size,
         .point_entries = PLI_OCTREE_FRAME,
         .active_capacity = s->op.capacity + s->axis_count,
         .slave_capacity = s->tree->wall_count,

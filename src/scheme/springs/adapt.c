@@ -18,7 +18,7 @@ typedef struct Decision {
     double most_work;
     double begin, left;    ///< ms, CPU clock; and what the step leaves of its budget
     double stop_at;        ///< ms, CPU clock: no event that makes room begins later
-    double most_passes;    ///< and none after so many passes over all springs
+    double most_passes;    ///< and none but the first that would take more passes over all springs
     PliIndex next_coarsen; ///< first proposal to coarsen that was not tried yet
     bool changed;
 } Decision;
@@ -45,17 +45,13 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
     if (!forced && s->criterion.decision < s->retry[star]) return PLI_SPRINGS_ADDS_ENERGY;
     if (in && d->most_work - pli_springs_work(s, pli_body_def(d->body), d->dt) < least_growth(d))
         return PLI_SPRINGS_TOO_COSTLY;
-    s->tried++;
-    const int level = pli_springs_star_level(s->cut, star);
-    // triangles cut to balance lie within a ring or two, and what follows their vertices within another
-    pli_body_before_event(d->body, d->x, s->pyramid->rest + 3 * (size_t)(star - s->cut->star_first[level]),
-                          5.0 * s->star_size[star]);
     const PliSpringsEvent r = pli_springs_event(s, d->body, d->x, d->v, star, in, forced, d->most_work, d->dt);
     if (r == PLI_SPRINGS_DONE) {
         d->changed = true;
         *(in ? &stats->refined : &stats->coarsened) += 1;
     }
-    if (r == PLI_SPRINGS_TOO_COSTLY) return r;
+    if (r == PLI_SPRINGS_TOO_COSTLY) return r; // and was soon over
+    s->tried++;
     if (r == PLI_SPRINGS_ADDS_ENERGY) {
         defer(s, star);
         return r;
@@ -69,17 +65,22 @@ static PliSpringsEvent apply(Decision *d, PliIndex star, bool in, bool forced)
     return r;
 }
 
+static bool has_passes(const Decision *d)
+{
+    return d->s->passes == 0.0 || d->s->passes + PLI_SPRINGS_EVENT_PASSES <= d->most_passes;
+}
+
 /// Beside a step that has a budget an event begins when it fits.
 static bool may_continue(const Decision *d)
 {
-    return d->s->passes < d->most_passes &&
+    return has_passes(d) &&
            (isinf(d->left) || pli_governor_is_room(&d->s->governor, d->left - (pli_cpu_ms() - d->begin), 1));
 }
 
 /// What makes room does not wait for it.
 static bool may_make_room(const Decision *d)
 {
-    return d->s->passes < d->most_passes && (isinf(d->stop_at) || pli_cpu_ms() < d->stop_at);
+    return has_passes(d) && (isinf(d->stop_at) || pli_cpu_ms() < d->stop_at);
 }
 
 static bool fits(const Decision *d, double share)
@@ -153,7 +154,8 @@ bool pli_springs_adapt(void *self, PliBody *body, double *x, double *v, double d
     Decision d = { .s = s, .body = body, .x = x, .v = v, .dt = dt, .begin = pli_cpu_ms() };
     d.left = pli_governor_left(&s->governor, c->budget_ms, pli_springs_work(s, def, dt));
     d.most_work = pli_governor_limit(&s->governor, c->budget_ms);
-    s->started_count = s->passes = 0;
+    s->started_count = 0;
+    s->passes = 0.0;
     d.most_passes =
         EVENT_SHARE * (def->integrator == PLI_IMPLICIT ? IMPLICIT_SUBSTEPS : pli_springs_substeps(s, def, dt));
     pli_criterion_begin(&s->criterion, c);
@@ -170,7 +172,7 @@ bool pli_springs_adapt(void *self, PliBody *body, double *x, double *v, double d
         refine(&d);
     }
     if (!coarsens_first) volunteer_coarsening(&d);
-    if (s->passes >= d.most_passes) pli_criterion_hurry(&s->criterion);
+    if (!has_passes(&d)) pli_criterion_hurry(&s->criterion);
     if (d.changed) pli_springs_note_rows(s, pli_body_revision(body) + 1);
     return d.changed;
 }

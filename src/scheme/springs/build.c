@@ -155,6 +155,7 @@ static PliStatus make_cut(PliSprings *s, PliError *err)
         s->info.area += area;
         for (int k = 0; k < 3; ++k) mass[fine->corner[3 * (size_t)f + (size_t)k]] += area / 3.0;
     }
+    for (int l = 0; l < p->level_count; ++l) s->spacing[l] = sqrt(s->info.area / p->mesh[l]->vertex_count);
     s->info.volume = fine->border_count ? 0.0 : volume_of(p->rest, fine->corner, fine->face_count);
     if (!fine->border_count && !(s->info.volume > 0.0)) {
         status = pli_refuse(err, PLI_BAD_MESH, "springs: the surface holds a volume of %g m3", s->info.volume);

@@ -9,10 +9,6 @@
 #include "scheme/springs/springs.h"
 #include "solver/system.h"
 
-/// What an event takes before anything settles, in passes over all springs: a new cut, its critical step, two energies, and the points of a
-/// skin around it before and after. Counted in instructions on a liver of 250 active vertices.
-enum { EVENT_PASSES = 16 };
-
 PliStatus pli_springs_event_create(PliSprings *s)
 {
     const PliHost *host = &s->host;
@@ -25,6 +21,11 @@ PliStatus pli_springs_event_create(PliSprings *s)
     s->saved_x = PLI_NEW(host, 3 * n, double);
     s->old_active = PLI_NEW(host, n, PliIndex);
     s->compact_x = PLI_NEW(host, 3 * n, double);
+    s->near_spring = PLI_NEW(host, 2 * (size_t)s->cut->spring_capacity, PliIndex);
+    s->near_stiffness = PLI_NEW(host, s->cut->spring_capacity, double);
+    s->near_length = PLI_NEW(host, s->cut->spring_capacity, double);
+    s->near_tri = PLI_NEW(host, 3 * (size_t)s->cut->tri_capacity, PliIndex);
+    if (!s->near_spring || !s->near_stiffness || !s->near_length || !s->near_tri) return PLI_OUT_OF_MEMORY;
     return s->old_mass && s->in_patch && s->patch && s->patch_mass && s->saved_v && s->saved_x && s->old_active &&
                    s->compact_x
                ? PLI_OK
@@ -43,6 +44,10 @@ void pli_springs_event_destroy(PliSprings *s)
     PLI_FREE(host, s->saved_x, 3 * n);
     PLI_FREE(host, s->old_active, n);
     PLI_FREE(host, s->compact_x, 3 * n);
+    PLI_FREE(host, s->near_spring, 2 * (size_t)s->cut->spring_capacity);
+    PLI_FREE(host, s->near_stiffness, s->cut->spring_capacity);
+    PLI_FREE(host, s->near_length, s->cut->spring_capacity);
+    PLI_FREE(host, s->near_tri, 3 * (size_t)s->cut->tri_capacity);
 }
 
 double pli_springs_substeps(PliSprings *s, const PliBodyDef *def, double dt)
@@ -122,6 +127,33 @@ static void start_vertices(PliSprings *s, PliBody *body, double *x, double *v)
     }
 }
 
+static bool is_new(const PliSprings *s, PliIndex i) { return s->old_mass[s->cut->active[i]] == 0.0; }
+
+/// Springs and triangles that end at a new vertex: all that changes while those move. Volume is seen from a point that stays.
+static void find_near(PliSprings *s)
+{
+    const PliSpringForce *all = &s->force;
+    PliSpringForce *near = &s->near;
+    *near = *all;
+    near->spring = s->near_spring, near->stiffness = s->near_stiffness, near->length = s->near_length;
+    near->tri = s->near_tri;
+    near->about = s->compact_x, near->beyond = 0.0; // of the base
+    near->spring_count = near->tri_count = 0;
+    for (PliIndex i = 0; i < all->spring_count; ++i) {
+        const PliIndex *e = all->spring + 2 * (size_t)i, n = near->spring_count;
+        if (!is_new(s, e[0]) && !is_new(s, e[1])) continue;
+        memcpy(s->near_spring + 2 * (size_t)n, e, 2 * sizeof *e);
+        s->near_stiffness[n] = all->stiffness[i], s->near_length[n] = all->length[i];
+        near->spring_count++;
+    }
+    for (PliIndex t = 0; t < all->tri_count && all->bulk > 0.0; ++t) {
+        const PliIndex *c = all->tri + 3 * (size_t)t;
+        if (!is_new(s, c[0]) && !is_new(s, c[1]) && !is_new(s, c[2])) continue;
+        memcpy(s->near_tri + 3 * (size_t)near->tri_count++, c, 3 * sizeof *c);
+    }
+    if (all->bulk > 0.0) near->beyond = pli_springs_volume(all, s->compact_x) - pli_springs_volume(near, s->compact_x);
+}
+
 /// New vertices go a little way down the elastic energy, the rest held, until the event adds none: where the surface is bent, what
 /// they followed to is not where their springs want them. @return elastic energy, J
 static double settle_vertices(PliSprings *s, const uint8_t *fixed, double *x, double before)
@@ -129,18 +161,23 @@ static double settle_vertices(PliSprings *s, const uint8_t *fixed, double *x, do
     const PliSpringsCut *c = s->cut;
     double energy = pli_springs_elastic(s, x);
     if (energy <= before) return energy;
+    find_near(s);
+    const double others = energy - pli_springs_energy(&s->near, s->compact_x);
     // steps of x by f h^2 / m are stable below h = critical; a quarter of that squared is safe
     const double rate = 0.25 * pli_springs_step(s) * pli_springs_step(s);
+    const double part = (double)s->near.spring_count / c->spring_count;
     double *f = s->step_work;
     for (int round = 0; round < 12 && energy > before; ++round) {
         memset(f, 0, 3 * (size_t)c->active_count * sizeof *f);
-        pli_springs_add_force(&s->force, s->compact_x, NULL, f);
+        pli_springs_add_force(&s->near, s->compact_x, NULL, f);
         for (PliIndex i = s->pyramid->mesh[0]->vertex_count; i < c->active_count; ++i) {
             const PliIndex u = c->active[i];
-            if (s->old_mass[u] == 0.0 && !fixed[u]) v3_madd(x + 3 * (size_t)u, rate / s->mass[i], f + 3 * (size_t)i);
+            if (!is_new(s, i) || fixed[u]) continue;
+            v3_madd(x + 3 * (size_t)u, rate / s->mass[i], f + 3 * (size_t)i);
+            v3_copy(s->compact_x + 3 * (size_t)i, x + 3 * (size_t)u);
         }
-        energy = pli_springs_elastic(s, x);
-        s->passes += 2;
+        energy = others + pli_springs_energy(&s->near, s->compact_x);
+        s->passes += 2.0 * part;
     }
     return energy;
 }
@@ -280,6 +317,17 @@ static void forget(PliSprings *s)
     forget_patch(s);
 }
 
+/// What the skin shows of followers that follow others from now on, before anything moves.
+static void look_back(PliSprings *s, PliBody *body, double *x, PliIndex star)
+{
+    const PliIndex v = star - s->cut->star_first[pli_springs_star_level(s->cut, star)];
+    if (++s->event == 0) memset(s->judged, 0, s->pyramid->vertex_count * sizeof *s->judged), s->event = 1;
+    s->looks_back = true;
+    // triangles cut to balance lie within a ring or two, and what follows their vertices within another
+    pli_body_before_event(body, x, s->pyramid->rest + 3 * (size_t)v, 5.0 * s->star_size[star]);
+    s->looks_back = false;
+}
+
 static void undo(PliSprings *s, PliIndex star, bool in, double *v, bool moved)
 {
     for (PliIndex i = 0; moved && i < s->patch_count; ++i)
@@ -297,7 +345,7 @@ PliSpringsEvent pli_springs_event(PliSprings *s, PliBody *body, double *x, doubl
     const double elastic = pli_springs_elastic(s, x);
     remember(s);
     s->patch_count = 0;
-    s->passes += EVENT_PASSES;
+    s->passes += PLI_SPRINGS_EVENT_PASSES;
     pli_springs_cut_choose(c, star, in);
     pli_springs_cut_refresh(c);
     pli_springs_live_refresh(s);
@@ -310,6 +358,7 @@ PliSpringsEvent pli_springs_event(PliSprings *s, PliBody *body, double *x, doubl
         undo(s, star, in, v, false);
         result = PLI_SPRINGS_TOO_COSTLY;
     } else {
+        look_back(s, body, x, star);
         start_vertices(s, body, x, v);
         const double after = settle_vertices(s, pli_body_fixed(body), x, elastic);
         find_patch(s);

@@ -32,11 +32,11 @@ void pli_springs_force_free(PliSpringForce *s)
 
 // ---- volume ------------------------------------------------------------------------------------------------------------------
 
-/// Normals of the triangles as long as twice their area, unless `normal` is NULL. @return the volume, measured from one of the
-/// points: far from the origin the terms would cancel.
+/// Normals of the triangles as long as twice their area, unless `normal` is NULL. @return the volume, measured from somewhere near:
+/// far from there the terms would cancel.
 static double measure(const PliSpringForce *s, const double *x, double *normal)
 {
-    const double *o = x + 3 * (size_t)s->tri[0];
+    const double *o = s->about ? s->about : x + 3 * (size_t)s->tri[0];
     double sum = 0.0;
     for (PliIndex t = 0; t < s->tri_count; ++t) {
         const PliIndex *c = s->tri + 3 * (size_t)t;
@@ -49,7 +49,7 @@ static double measure(const PliSpringForce *s, const double *x, double *normal)
         sum += v3_dot(r, n);
         if (normal) v3_copy(normal + 3 * (size_t)t, n);
     }
-    return sum / 6.0;
+    return sum / 6.0 + s->beyond;
 }
 
 double pli_springs_volume(const PliSpringForce *s, const double *x) { return measure(s, x, NULL); }

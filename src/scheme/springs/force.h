@@ -23,6 +23,8 @@ typedef struct PliSpringForce {
     const PliIndex *tri;     ///< shape [tri_count, 3], outward
     double bulk;             ///< B, Pa; 0: no volume term
     double volume;           ///< V0, m3
+    const double *about;     ///< where the volume is measured from; NULL: one of the points
+    double beyond;           ///< m3, of triangles that are not listed, seen from there
     // scratch
     double *normal; ///< m2, shape [tri_count, 3]: twice the area
     // of the last linearize

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "contact/contact.h"
@@ -16,13 +17,14 @@ PliStatus pli_springs_judge_create(PliSprings *s)
     const PliSpringsCut *c = s->cut;
     s->star_size = PLI_NEW(host, c->star_count, double);
     s->star_force = PLI_NEW(host, c->star_count, double);
+    s->candidate = PLI_NEW(host, c->star_count, PliIndex);
     s->pinned = PLI_NEW(host, c->star_count, uint8_t);
     s->started = PLI_NEW(host, c->star_count, PliIndex);
     s->retry = PLI_NEW(host, c->star_count, uint32_t);
     s->refusals = PLI_NEW(host, c->star_count, uint8_t);
     s->external = PLI_NEW(host, 3 * (size_t)p->vertex_count, double);
     if (pli_criterion_init(&s->criterion, host, c->star_count) != PLI_OK || !s->external) return PLI_OUT_OF_MEMORY;
-    if (!s->star_size || !s->star_force || !s->pinned || !s->started || !s->retry || !s->refusals)
+    if (!s->star_size || !s->star_force || !s->candidate || !s->pinned || !s->started || !s->retry || !s->refusals)
         return PLI_OUT_OF_MEMORY;
     for (int l = 0; l + 1 < p->level_count; ++l)
         for (PliIndex v = 0; v < p->mesh[l]->vertex_count; ++v) {
@@ -46,6 +48,7 @@ void pli_springs_judge_destroy(PliSprings *s)
     const PliIndex stars = s->cut->star_count;
     PLI_FREE(host, s->star_size, stars);
     PLI_FREE(host, s->star_force, stars);
+    PLI_FREE(host, s->candidate, stars);
     PLI_FREE(host, s->pinned, stars);
     PLI_FREE(host, s->started, stars);
     PLI_FREE(host, s->retry, stars);
@@ -78,11 +81,13 @@ static void find_rotation(PliSprings *s, const double *x)
     }
     v3_scale(now, 1.0 / mass);
     v3_scale(rest, 1.0 / mass);
+    const double scale = 1.0 / (mass * s->size * s->size);
     for (PliIndex i = 0; i < c->active_count; ++i) {
         double p[3], q[3];
         v3_sub(p, x + 3 * (size_t)c->active[i], now);
         v3_sub(q, s->rest + 3 * (size_t)i, rest);
-        for (int k = 0; k < 9; ++k) A[k] += s->mass[i] / (mass * s->size * s->size) * p[k / 3] * q[k % 3];
+        v3_scale(p, scale * s->mass[i]);
+        for (int k = 0; k < 9; ++k) A[k] += p[k / 3] * q[k % 3];
     }
     pli_polar_robust(A, s->rotation);
     m3_apply(turned, s->rotation, rest);
@@ -148,7 +153,7 @@ static double near_tools(const Judge *j, PliIndex v, double size)
         // where the tool will be until the next decision counts as well
         const double ahead = j->def->criterion.interval * v3_norm(j->tools[k].velocity);
         const double distance = pli_tool_distance(&j->tools[k], 0.0, j->x + 3 * (size_t)v, normal);
-        score = fmax(score, pli_score_contact(distance - ahead, size));
+        score = pli_max(score, pli_score_contact(distance - ahead, size));
     }
     return score;
 }
@@ -188,8 +193,16 @@ static double score_of(const Judge *j, PliIndex star)
     case PLI_BY_FORCE: score = force_score(j, star, v); break;
     default: break;
     }
-    score = fmax(score, pushed_score(j, star));
-    return j->tool_count ? fmax(score, near_tools(j, v, size)) : score;
+    score = pli_max(score, pushed_score(j, star));
+    return j->tool_count ? pli_max(score, near_tools(j, v, size)) : score;
+}
+
+static void offer(const Judge *j, PliIndex star)
+{
+    PliSprings *s = j->s;
+    const double part = 0.5 * s->star_size[star];
+    if (part < j->def->criterion.smallest_size) return;
+    pli_criterion_offer_refine(&s->criterion, star, score_of(j, star), part);
 }
 
 // ---- forces from outside -------------------------------------------------------------------------------------------------------
@@ -233,6 +246,19 @@ static bool exists(const PliSpringsCut *c, int level, PliIndex v)
     return false;
 }
 
+/// Stars that may be put in: once a cut.
+static void list_candidates(PliSprings *s)
+{
+    const PliSpringsCut *c = s->cut;
+    s->candidate_count = 0;
+    for (int l = 0; l + 1 < s->pyramid->level_count; ++l)
+        for (PliIndex i = 0; i < c->active_count && c->active[i] < s->pyramid->mesh[l]->vertex_count; ++i) {
+            const PliIndex star = c->star_first[l] + c->active[i];
+            if (!c->star[star] && exists(c, l, c->active[i])) s->candidate[s->candidate_count++] = star;
+        }
+    s->candidates_listed = true;
+}
+
 static Judge judge_of(PliSprings *s, PliBody *body, const double *x)
 {
     Judge j = { .s = s, .x = x, .def = pli_body_def(body) };
@@ -249,17 +275,14 @@ void pli_springs_judge(PliSprings *s, PliBody *body, double *x, double *v, doubl
     // stars that are judged have active vertices; passive ones are looked at by these only
     const PliState *state = pli_body_state(body);
     if (j.def->criterion.kind == PLI_BY_STRAIN_JUMP || (state && (state->external || state->points))) {
+        pli_body_keep_fixed(body);
         pli_springs_follow(c, x);
         pli_springs_follow(c, v);
     }
     if (j.def->criterion.kind == PLI_BY_DISPLACEMENT) find_rotation(s, x);
     find_forces(s, body, x, v, dt);
-    for (int l = 0; l + 1 < s->pyramid->level_count; ++l)
-        for (PliIndex i = 0; i < c->active_count && c->active[i] < s->pyramid->mesh[l]->vertex_count; ++i) {
-            const PliIndex star = c->star_first[l] + c->active[i];
-            if (c->star[star] || !exists(c, l, c->active[i])) continue;
-            pli_criterion_offer_refine(&s->criterion, star, score_of(&j, star), 0.5 * s->star_size[star]);
-        }
+    if (!s->candidates_listed) list_candidates(s);
+    for (PliIndex i = 0; i < s->candidate_count; ++i) offer(&j, s->candidate[i]);
     for (PliIndex i = 0; i < c->chosen_count; ++i)
         if (!s->pinned[c->chosen[i]])
             pli_criterion_offer_coarsen(&s->criterion, c->chosen[i], score_of(&j, c->chosen[i]));
@@ -272,19 +295,20 @@ void pli_springs_judge_new(PliSprings *s, PliBody *body, double *x)
     const PliSpringsCut *c = s->cut;
     const Judge j = judge_of(s, body, x);
     pli_criterion_next_round(&s->criterion);
-    if (j.def->criterion.kind == PLI_BY_STRAIN_JUMP) pli_springs_follow(c, x);
+    if (j.def->criterion.kind == PLI_BY_STRAIN_JUMP) {
+        pli_body_keep_fixed(body);
+        pli_springs_follow(c, x);
+    }
     for (PliIndex i = 0; i < s->started_count; ++i) {
         const int level = pli_springs_star_level(c, s->started[i]) + 1;
         const PliIndex v = s->started[i] - c->star_first[level - 1];
         if (level + 1 >= s->pyramid->level_count) continue;
         const PliWinged *m = s->pyramid->mesh[level];
         PliIndex edge = m->vertex_edge[v], star = c->star_first[level] + v;
-        if (!c->star[star])
-            pli_criterion_offer_refine(&s->criterion, star, score_of(&j, star), 0.5 * s->star_size[star]);
+        if (!c->star[star]) offer(&j, star);
         do { // a vertex may be beside two of them
             star = c->star_first[level] + pli_winged_other(m, v, edge);
-            if (!c->star[star] && exists(c, level, star - c->star_first[level]))
-                pli_criterion_offer_refine(&s->criterion, star, score_of(&j, star), 0.5 * s->star_size[star]);
+            if (!c->star[star] && exists(c, level, star - c->star_first[level])) offer(&j, star);
             edge = pli_winged_next(m, v, edge, NULL);
         } while (edge != PLI_NONE && edge != m->vertex_edge[v]);
     }

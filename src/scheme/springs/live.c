@@ -33,10 +33,15 @@ PliStatus pli_springs_live_create(PliSprings *s)
     s->rows_active = PLI_NEW(host, n, uint8_t);
     s->noted_active = PLI_NEW(host, n, uint8_t);
     s->row_changed = PLI_NEW(host, n, uint8_t);
+    s->judged = PLI_NEW(host, n, uint32_t);
+    s->is_changed = PLI_NEW(host, n, uint8_t);
+    s->turned = PLI_NEW(host, n, uint64_t);
     s->row_revision = PLI_NEW(host, n, uint64_t);
+    s->row_noted = PLI_NEW(host, n, uint32_t);
     if (!s->spring || !s->tri || !s->mass || !s->rest || !s->step_work || !s->dense || !s->touched || !s->stamp ||
         !s->some_first || !s->some_column || !s->some_weight || !s->rows || !s->old_rows || !s->rows_active ||
-        !s->noted_active || !s->row_changed || !s->row_revision)
+        !s->noted_active || !s->row_changed || !s->turned || !s->row_revision || !s->row_noted || !s->judged ||
+        !s->is_changed)
         return PLI_OUT_OF_MEMORY;
     memset(s->rows_active, 2, n);
     memset(s->noted_active, 2, n);
@@ -61,7 +66,11 @@ void pli_springs_live_destroy(PliSprings *s)
     PLI_FREE(host, s->rows_active, n);
     PLI_FREE(host, s->noted_active, n);
     PLI_FREE(host, s->row_changed, n);
+    PLI_FREE(host, s->judged, n);
+    PLI_FREE(host, s->is_changed, n);
+    PLI_FREE(host, s->turned, n);
     PLI_FREE(host, s->row_revision, n);
+    PLI_FREE(host, s->row_noted, n);
     pli_transfer_destroy(s->rows);
     pli_transfer_destroy(s->old_rows);
     if (s->force.host.alloc) pli_springs_force_free(&s->force);
@@ -83,7 +92,7 @@ void pli_springs_live_refresh(PliSprings *s)
     f->stiffness = c->stiffness, f->length = c->length;
     if (f->bulk > 0.0) f->volume = pli_springs_volume(f, s->rest);
     s->critical_step = 0.0; // found when somebody asks
-    s->rows_ready = false;
+    s->rows_ready = s->candidates_listed = false;
     s->info.springs = c->spring_count, s->info.triangles = c->tri_count, s->info.refined = c->chosen_count;
 }
 
@@ -121,7 +130,7 @@ void pli_springs_value(const PliSpringsCut *c, PliIndex v, const double *x, doub
 static void follow(PliSprings *s, PliIndex v, double *x)
 {
     const PliPyramid *y = s->pyramid;
-    if (s->cut->is_active[v] || s->stamp[v] == s->now) return;
+    if ((s->looks_back ? s->old_mass[v] != 0.0 : s->cut->is_active[v] != 0) || s->stamp[v] == s->now) return;
     s->stamp[v] = s->now;
     double p[3] = { 0.0, 0.0, 0.0 };
     for (PliIndex k = y->row_first[v]; k < y->row_first[v + 1]; ++k) {
@@ -129,6 +138,24 @@ static void follow(PliSprings *s, PliIndex v, double *x)
         v3_madd(p, y->row_weight[k], x + 3 * (size_t)y->row_column[k]);
     }
     v3_copy(x + 3 * (size_t)v, p);
+}
+
+static void find_changed(PliSprings *s, PliIndex v)
+{
+    const PliPyramid *y = s->pyramid;
+    const bool is = s->cut->is_active[v], was = s->old_mass[v] != 0.0;
+    const PliIndex first = y->row_first[v], count = is ? 0 : y->row_first[v + 1] - first;
+    s->is_changed[v] = is != was || pli_springs_changes_rows(s, y->row_column + first, count);
+    s->judged[v] = s->event;
+}
+
+bool pli_springs_changes_rows(PliSprings *s, const PliIndex *dof, PliIndex count)
+{
+    for (PliIndex i = 0; i < count; ++i) {
+        if (s->judged[dof[i]] != s->event) find_changed(s, dof[i]);
+        if (s->is_changed[dof[i]]) return true;
+    }
+    return false;
 }
 
 void pli_springs_follow_some(PliSprings *s, const PliIndex *dof, PliIndex count, double *x)
@@ -154,9 +181,47 @@ static void find_changed_rows(PliSprings *s, uint8_t *was)
 
 void pli_springs_note_rows(PliSprings *s, uint64_t revision)
 {
-    find_changed_rows(s, s->noted_active);
-    for (PliIndex v = 0; v < s->pyramid->vertex_count; ++v)
-        if (s->row_changed[v]) s->row_revision[v] = revision;
+    const uint8_t *now = s->cut->is_active;
+    const PliIndex count = s->pyramid->vertex_count;
+    for (PliIndex v = 0; v < count;) {
+        if (v + 8 <= count && memcmp(s->noted_active + v, now + v, 8) == 0) {
+            v += 8;
+            continue;
+        }
+        if (s->noted_active[v] != now[v]) s->turned[v] = revision, s->noted_active[v] = now[v];
+        ++v;
+    }
+    s->rows_ready = false;
+    if (++s->noted == 0) memset(s->row_noted, 0, count * sizeof *s->row_noted), s->noted = 1;
+}
+
+/// Brings the revision of one row up to date. What is far down follows what changed only if somebody asks.
+static uint64_t find_revision(PliSprings *s, PliIndex v)
+{
+    const PliPyramid *y = s->pyramid;
+    if (s->row_noted[v] == s->noted) return s->row_revision[v];
+    uint64_t last = s->turned[v];
+    for (PliIndex k = y->row_first[v]; k < y->row_first[v + 1] && !s->cut->is_active[v]; ++k) {
+        const uint64_t other = find_revision(s, y->row_column[k]);
+        last = other > last ? other : last;
+    }
+    s->row_noted[v] = s->noted;
+    return s->row_revision[v] = last;
+}
+
+/// The same of all, by ascending vertex: what a row is made of stands before it.
+static void find_revisions(PliSprings *s)
+{
+    const PliPyramid *y = s->pyramid;
+    for (PliIndex v = 0; v < y->vertex_count; ++v) {
+        uint64_t last = s->turned[v];
+        const PliIndex end = s->cut->is_active[v] ? y->row_first[v] : y->row_first[v + 1];
+        for (PliIndex k = y->row_first[v]; k < end; ++k) {
+            const uint64_t other = s->row_revision[y->row_column[k]];
+            last = other > last ? other : last;
+        }
+        s->row_revision[v] = last, s->row_noted[v] = s->noted;
+    }
 }
 
 /// The row of a passive vertex, from rows before it.
@@ -181,6 +246,7 @@ PliRows pli_springs_rows(PliSprings *s)
 {
     static const double one = 1.0;
     if (s->rows_ready) return pli_transfer_rows(s->rows);
+    find_revisions(s);
     PliTransfer *swap = s->rows;
     s->rows = s->old_rows, s->old_rows = swap;
     const PliRows old = pli_transfer_rows(s->old_rows);
@@ -220,6 +286,7 @@ static PliIndex add_weight(PliSprings *s, PliIndex v, double weight, PliIndex co
 /// By ascending vertex, so that where one row ends and the next begins are the same number; rows between them are not looked at.
 PliRows pli_springs_rows_of(PliSprings *s, const PliIndex *dof, PliIndex count)
 {
+    for (PliIndex i = 0; i < count; ++i) (void)find_revision(s, dof[i]);
     if (s->rows_ready) return pli_transfer_rows(s->rows);
     PliIndex used = 0;
     for (PliIndex next = pli_least_from(dof, count, 0); next != PLI_NONE; next = pli_least_from(dof, count, next + 1)) {

@@ -194,6 +194,25 @@ static double shares_of(const Around *a, const double *x, const double detail[3]
     return sum;
 }
 
+/// A point on a vertex or an edge is on that alone: what it would follow besides, by rounding, costs as much as the rest.
+static PliIndex drop_rounding(PliIndex *column, double *weight)
+{
+    static const double ROUNDING = 1e-12;
+    PliIndex entries = 0, most = 0;
+    double dropped = 0.0;
+    for (PliIndex k = 0; k < 3; ++k) {
+        if (fabs(weight[k]) < ROUNDING) {
+            dropped += weight[k];
+            continue;
+        }
+        column[entries] = column[k], weight[entries] = weight[k];
+        if (weight[entries] > weight[most]) most = entries;
+        entries++;
+    }
+    weight[most] += dropped;
+    return entries;
+}
+
 PliIndex pli_pyramid_attach(const PliPyramid *p, const double point[3], PliIndex face, const double foot[3],
                             PliIndex *column, double *weight, PliIndex capacity)
 {
@@ -220,7 +239,7 @@ PliIndex pli_pyramid_attach(const PliPyramid *p, const double point[3], PliIndex
         for (PliIndex i = 0; i < around.count; ++i) weight[i] = share[i] + (i < 3 ? foot[i] : 0.0);
         if (best <= 1.0) break;
     }
-    return entries;
+    return entries > 3 ? entries : drop_rounding(column, weight);
 }
 
 static const double modest = 1.0; ///< a row beyond the midpoint that is not worth a wider neighbourhood

@@ -61,6 +61,11 @@ static void follow(void *self, const PliIndex *dof, PliIndex count, double *x)
     pli_springs_follow_some(self, dof, count, x);
 }
 
+static bool changes_rows(void *self, const PliIndex *dof, PliIndex count)
+{
+    return pli_springs_changes_rows(self, dof, count);
+}
+
 static PliRows rows_of(void *self, const PliIndex *dof, PliIndex count)
 {
     return pli_springs_rows_of(self, dof, count);
@@ -156,8 +161,10 @@ static const PliSchemeOps springs_ops = {
     .spread = spread,
     .transfer = transfer,
     .follow = follow,
+    .changes_rows = changes_rows,
     .transfer_rows = rows_of,
     .announces = true,
+    .keeps_fixed = true,
     .locate = locate,
     .pin = pli_springs_pin,
     .judges_forces = true,
@@ -236,6 +243,7 @@ PliBody *pli_springs_create(const PliHost *host, const PliSpringsDef *def, PliEr
         .dof_level = s->pyramid->level,
         .level_count = s->pyramid->level_count,
         .row_revision = s->row_revision,
+        .level_spacing = s->spacing,
         .point_entries = 16,
         .active_capacity = s->pyramid->vertex_count,
         .force = &force_ops,

@@ -62,6 +62,41 @@ TEST(SpringForce, is_the_gradient_of_its_energy)
     }
 }
 
+// An event that moves a few vertices looks at what ends there, and knows the energy of the whole.
+TEST(SpringForce, what_ends_at_a_vertex_is_all_that_its_motion_changes)
+{
+    WatchedHost w;
+    Membrane m(&w.host);
+    const PliIndex moved = m.c->active[m.c->active_count - 1];
+    std::vector<PliIndex> springs, tris;
+    std::vector<double> stiffness, length;
+    for (PliIndex i = 0; i < m.f.spring_count; ++i) {
+        const PliIndex *e = m.f.spring + 2 * size_t(i);
+        if (e[0] != moved && e[1] != moved) continue;
+        springs.insert(springs.end(), e, e + 2);
+        stiffness.push_back(m.f.stiffness[i]), length.push_back(m.f.length[i]);
+    }
+    for (PliIndex t = 0; t < m.f.tri_count; ++t) {
+        const PliIndex *c = m.f.tri + 3 * size_t(t);
+        if (std::count(c, c + 3, moved)) tris.insert(tris.end(), c, c + 3);
+    }
+    PliSpringForce near = m.f;
+    near.spring = springs.data(), near.spring_count = PliIndex(stiffness.size());
+    near.stiffness = stiffness.data(), near.length = length.data();
+    near.tri = tris.data(), near.tri_count = PliIndex(tris.size() / 3);
+    std::vector<double> y = m.x, all(m.x.size(), 0.0), some(m.x.size(), 0.0);
+    near.about = m.x.data();
+    near.beyond = pli_springs_volume(&m.f, m.x.data()) - pli_springs_volume(&near, m.x.data());
+    for (size_t d = 0; d < 3; ++d) y[3 * moved + d] += 0.07 * double(d + 1);
+    EXPECT_NEAR(pli_springs_volume(&near, y.data()), pli_springs_volume(&m.f, y.data()), 1e-12);
+    pli_springs_add_force(&m.f, y.data(), nullptr, all.data());
+    pli_springs_add_force(&near, y.data(), nullptr, some.data());
+    for (size_t d = 0; d < 3; ++d) EXPECT_NEAR(some[3 * moved + d], all[3 * moved + d], 1e-10);
+    const double whole = pli_springs_energy(&m.f, y.data()) - pli_springs_energy(&m.f, m.x.data());
+    ASSERT_GT(std::fabs(whole), 0.01);
+    EXPECT_NEAR(pli_springs_energy(&near, y.data()) - pli_springs_energy(&near, m.x.data()), whole, 1e-10);
+}
+
 TEST(SpringForce, its_tangent_is_the_derivative)
 {
     WatchedHost w;

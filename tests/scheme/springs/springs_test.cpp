@@ -5,6 +5,7 @@
 #include <numeric>
 
 extern "C" {
+#include "body/body.h"
 #include "scheme/springs/springs.h"
 }
 #include "scheme/springs/surfaces.h"
@@ -386,6 +387,96 @@ TEST(Springs, events_come_a_few_at_a_time)
     }
     EXPECT_GT(steps, 10);
     EXPECT_EQ(p->cut->active_count, p->pyramid->vertex_count);
+}
+
+namespace
+{
+
+/// A ball under a ball that comes down by half its radius and goes up again.
+struct Pressed {
+    Ball ball;
+    PliTool tool{};
+    Body b;
+    State s;
+    explicit Pressed(int levels, bool spread, double smallest = 0.0)
+        : ball(levels), b((ball.def.base.spread = spread, ball.def.base.criterion.smallest_size = smallest,
+                           ball.def.base.material.young = 1e4, ball.create())),
+          s(b.get())
+    {
+        tool.shape = PLI_TOOL_SPHERE, tool.radius = 0.5, tool.position[1] = 1.55;
+        pli_body_set_tools(b.get(), &tool, 1, nullptr);
+    }
+    void step(int k)
+    {
+        tool.velocity[1] = k < 40 ? -1.0 : 1.0;
+        ASSERT_TRUE(pli_body_step(b.get(), &s.view, 0.01).finite);
+        tool.position[1] += 0.01 * tool.velocity[1];
+    }
+    PliIndex touchable() const { return pli_skin_touching(b->skin); }
+};
+
+} // namespace
+
+// Points of the skin that events let follow others are found before they do: what is shown never jumps.
+TEST(Springs, the_skin_does_not_jump_at_events)
+{
+    Pressed p(3, true);
+    std::vector<double> skin(3 * size_t(pli_body_skin_count(p.b.get())));
+    for (int k = 0; k < 80; ++k) {
+        p.step(k);
+        pli_body_skin_positions(p.b.get(), p.s.x.data(), skin.data());
+    }
+    const PliStats stats = pli_body_stats(p.b.get());
+    EXPECT_GT(stats.refined, 10u);
+    EXPECT_GT(stats.coarsened, 3u);
+    EXPECT_GT(stats.largest_hidden, 1e-4);
+    EXPECT_LT(stats.largest_jump, 1e-12);
+}
+
+// Finer levels that are not simulated cost a step nothing, the body's own skin included.
+TEST(Springs, tools_touch_as_many_points_as_there_is_to_give_way)
+{
+    Pressed coarse(2, false), fine(4, false, 0.09); // the latter has no more than two of its levels
+    PliIndex most = 0;
+    for (int k = 0; k < 60; ++k) {
+        coarse.step(k), fine.step(k);
+        const auto *c = self(fine.b);
+        PliIndex level = 0;
+        for (PliIndex i = 0; i < c->cut->active_count; ++i)
+            level = std::max<PliIndex>(level, c->pyramid->level[c->cut->active[i]]);
+        EXPECT_LE(fine.touchable(), 1.2 * c->pyramid->mesh[level]->vertex_count) << "level " << level;
+        EXPECT_GE(fine.touchable(), 0.5 * c->pyramid->mesh[level]->vertex_count) << "level " << level;
+        most = std::max(most, fine.touchable());
+        if (k != 39) continue;
+        const double force = coarse.tool.force[1];
+        ASSERT_GT(std::fabs(force), 1.0);
+        EXPECT_NEAR(fine.tool.force[1], force, 0.1 * std::fabs(force));
+    }
+    EXPECT_GT(pli_body_stats(fine.b.get()).refined, 3u);
+    EXPECT_LT(most, pli_body_skin_count(fine.b.get()) / 8);
+    // small tools would go in between
+    Pressed needle(3, false);
+    needle.tool.radius = 0.02;
+    needle.step(0);
+    EXPECT_EQ(needle.touchable(), pli_body_skin_count(needle.b.get()));
+}
+
+// Where fixed coefficients are is the host's business, whether somebody wants passive ones written or not.
+TEST(Springs, fixed_vertices_stay_where_the_host_has_them)
+{
+    for (const bool spread : { true, false }) {
+        Pressed p(3, spread);
+        std::vector<PliIndex> fixed;
+        for (PliIndex i = 0; i < pli_body_dof_count(p.b.get()); ++i)
+            if (p.s.x[3 * i + 1] < -0.7) fixed.push_back(i);
+        ASSERT_GT(fixed.size(), 50u);
+        ASSERT_EQ(pli_body_set_fixed(p.b.get(), fixed.data(), PliIndex(fixed.size()), nullptr), PLI_OK);
+        const std::vector<double> x = p.s.x;
+        for (int k = 0; k < 60; ++k) p.step(k);
+        EXPECT_GT(pli_body_stats(p.b.get()).refined, 10u);
+        for (PliIndex i : fixed)
+            for (size_t d = 0; d < 3; ++d) ASSERT_EQ(p.s.x[3 * i + d], x[3 * i + d]) << i;
+    }
 }
 
 TEST(Springs, recovers_from_dents_because_of_its_volume)

@@ -113,27 +113,8 @@ static PliIndex finest(const PliGrowthPoke *p)
     return most;
 }
 
-static void scaling(PliBench *b)
-{
-    PliGrowthPoke p[2] = { 0 };
-    PliError err = { PLI_OK, "" };
-    if (open_block(&p[0], false, &err) && open_block(&p[1], true, &err))
-        pli_growth_report(b, p, finest(&p[0]), finest(&p[1]));
-    else
-        pli_bench_broken(b, "%s", err.text);
-    for (int k = 0; k < 2; ++k) pli_toolrig_close(&p[k].rig);
-}
-
-static void overhead(PliBench *b)
-{
-    PliGrowthPoke p = { 0 };
-    PliError err = { PLI_OK, "" };
-    if (open_block(&p, false, &err))
-        pli_growth_report_overhead(b, &p);
-    else
-        pli_bench_broken(b, "%s", err.text);
-    pli_toolrig_close(&p.rig);
-}
+static void scaling(PliBench *b) { pli_growth_scaling(b, open_block, finest); }
+static void overhead(PliBench *b) { pli_growth_overhead(b, open_block); }
 
 const PliBenchCase pli_bench_octree_cases[] = {
     { "octree.bar",

@@ -138,7 +138,7 @@ static bool is_held(const double p[3], void *user)
 }
 
 /// The liver of scenes/springs/poked_liver.scn and its ball; with more levels than two the vertices of those are passive.
-static bool open_poked(PliGrowthPoke *p, int levels, double smallest, PliError *err)
+static bool open_levels(PliGrowthPoke *p, int levels, double smallest, PliError *err)
 {
     PliToolRig *g = &p->rig;
     *p = (PliGrowthPoke){ .rig = { .host = pli_host_default() }, .depth = 0.016 };
@@ -155,35 +155,31 @@ static bool open_poked(PliGrowthPoke *p, int levels, double smallest, PliError *
            pli_body_set_tools(g->body, &g->tool, 1, err) == PLI_OK;
 }
 
-static void run_scaling(PliBench *b)
-{
-    PliGrowthPoke p[2] = { 0 };
-    PliError err = { PLI_OK, "" };
-    bool good = open_poked(&p[0], 2, 0.0, &err);
-    if (good) { // stars of the third level and the fourth are smaller than all of the second
-        const PliSprings *s = pli_body_self(p[0].rig.body);
-        double least = INFINITY;
-        for (PliIndex k = 0; k < s->cut->star_count; ++k) least = fmin(least, 0.5 * s->star_size[k]);
-        good = open_poked(&p[1], 4, 0.99 * least, &err);
-    }
-    if (good)
-        pli_growth_report(b, p, pli_springs_info(p[0].rig.body).fine_points,
-                          pli_springs_info(p[1].rig.body).fine_points);
-    else
-        pli_bench_broken(b, "%s", err.text);
-    for (int k = 0; k < 2; ++k) pli_toolrig_close(&p[k].rig);
-}
-
-static void run_overhead(PliBench *b)
+/// m: stars of the third level and the fourth are smaller than all of the second.
+static bool find_smallest(double *smallest, PliError *err)
 {
     PliGrowthPoke p = { 0 };
-    PliError err = { PLI_OK, "" };
-    if (open_poked(&p, 2, 0.0, &err))
-        pli_growth_report_overhead(b, &p);
-    else
-        pli_bench_broken(b, "%s", err.text);
+    const bool good = open_levels(&p, 2, 0.0, err);
+    *smallest = INFINITY;
+    if (good) {
+        const PliSprings *s = pli_body_self(p.rig.body);
+        for (PliIndex k = 0; k < s->cut->star_count; ++k) *smallest = fmin(*smallest, 0.99 * 0.5 * s->star_size[k]);
+    }
     pli_toolrig_close(&p.rig);
+    return good;
 }
+
+static bool open_poked(PliGrowthPoke *p, bool larger, PliError *err)
+{
+    double smallest = 0.0;
+    if (larger && !find_smallest(&smallest, err)) return false;
+    return open_levels(p, larger ? 4 : 2, smallest, err);
+}
+
+static PliIndex finest(const PliGrowthPoke *p) { return pli_springs_info(p->rig.body).fine_points; }
+
+static void run_scaling(PliBench *b) { pli_growth_scaling(b, open_poked, finest); }
+static void run_overhead(PliBench *b) { pli_growth_overhead(b, open_poked); }
 
 const PliBenchCase pli_bench_springs_cases[] = {
     { "springs.table",
