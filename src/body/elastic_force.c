@@ -183,7 +183,7 @@ static void retune(void *self, const PliBodyDef *def)
 
 static PliLiveTets live_tets(const PliElasticForce *e)
 {
-    return (PliLiveTets){ e->element_count, e->corner, e->element, e->volume, e->tet_rest, e->eased ? e->share : NULL };
+    return (PliLiveTets){ e->element_count, e->corner, e->element, e->kernel, e->eased > 0 };
 }
 
 // The substep of element i alone, damping included, at a share of its undamped limit.
@@ -271,30 +271,37 @@ static void order_by_rate(PliElasticForce *e, const PliCut *cut)
     }
 }
 
+static PliStatus give_elements(PliElasticForce *e, const PliLiveView *live)
+{
+    weigh(e);
+    place_corners(e, live);
+    return pli_elastic_set_tets(e->kernel, live->active_count + live->slave_count, e->element_count, e->corner,
+                                e->element, e->tet_rest, e->tet_stiffness ? e->natural : e->volume, e->stiffness);
+}
+
 // Live elements in the order of the cut, or by rate.
-static void list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
+static PliStatus list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
 {
     const PliIndex count = e->element_count = cut->element_count;
     e->eased = 0;
     one_rate(e);
-    if (!count) return;
-    memcpy(e->element, cut->element, count * sizeof *e->element);
-    memcpy(e->volume, cut->volume, count * sizeof *e->volume);
-    weigh(e);
-    place_corners(e, live);
-    if (!e->bound) return;
-    PliLiveTets tets = live_tets(e);
-    pli_step_bound_recut(e->bound, live, &tets, &e->material);
-    if (e->material.damping > 0.0) e->eased = pli_step_bound_ease(e->bound, &tets, &e->material, e->flatness, e->share);
-    if (e->wish == PLI_RATES_ONE) return;
+    if (count) memcpy(e->element, cut->element, count * sizeof *e->element);
+    if (count) memcpy(e->volume, cut->volume, count * sizeof *e->volume);
+    PliStatus status = give_elements(e, live);
+    if (!count || !e->bound || status != PLI_OK) return status;
+    const PliLiveTets tets = live_tets(e);
+    pli_step_bound_recut(e->bound, live, &tets);
+    if (e->material.damping > 0.0) e->eased = pli_step_bound_ease(e->bound, &tets, e->flatness, e->share);
+    if (e->wish == PLI_RATES_ONE) return status;
     find_rates(e);
     if (e->wish == PLI_RATES_AUTO && rates_cost(e, live->active_count + live->slave_count) > RATES_PAY) {
         one_rate(e);
-        return;
+        return status;
     }
     order_by_rate(e, cut);
-    weigh(e);
-    place_corners(e, live);
+    status = give_elements(e, live);
+    if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
+    return status;
 }
 
 static double least_step(const PliElasticForce *e, double share)
@@ -314,7 +321,7 @@ static double longest_substep(void *self, const double *x, double share)
     PliElasticForce *e = self;
     if (!e->bound || !e->element_count) return INFINITY;
     const PliLiveTets tets = live_tets(e);
-    pli_step_bound_strain(e->bound, &tets, &e->material, x);
+    pli_step_bound_strain(e->bound, &tets, x);
     return least_step(e, share);
 }
 
@@ -322,10 +329,7 @@ static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
 {
     PliElasticForce *e = self;
     const PliIndex points = live->active_count + live->slave_count;
-    list_elements(e, cut, live);
-    PliStatus status = pli_elastic_set_tets(e->kernel, points, cut->element_count, e->corner, e->element, e->tet_rest,
-                                            e->tet_stiffness ? e->natural : e->volume, e->stiffness);
-    if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
+    const PliStatus status = list_elements(e, cut, live);
     e->sample_count = cut->sample_count;
     if (!e->has_samples) return status;
     const PliIndex entries = cut->sample_count ? cut->sample_first[cut->sample_count] : 0;
