@@ -9,7 +9,6 @@
 
 // Prices in evaluations of one tetrahedron by an explicit substep (21 to 31 ns on the machine they were measured on): livers, bars and
 // balls of 425 to 3,515 nodes, mixtures of the poked liver and the loaded bridge.
-static const double POINT = 0.3;      ///< a point in a substep
 static const double CANDIDATE = 15.0; ///< a point of the skin that tools may reach, in a substep or a stage
 static const double FORCES = 2.0,
                     PLACE = 20.0;   ///< an implicit step's forces, and what it does with a point besides solving
@@ -58,10 +57,16 @@ static double substeps_of(PliBody *b, double dt)
     return fmax(1.0, ceil(dt / (b->caution * pli_body_rest_substep(b))));
 }
 
+double pli_choice_substep_work(const PliBody *b)
+{
+    return PLI_POINT_WORK * (b->system.active_count + b->system.slave_count) + CANDIDATE * candidates(b);
+}
+
 static double explicit_work(PliBody *b, double dt)
 {
-    const double points = b->system.active_count + b->system.slave_count;
-    return substeps_of(b, dt) * (pli_elastic_force_work(b->elastic) + POINT * points + CANDIDATE * candidates(b));
+    double work;
+    (void)pli_elastic_force_rates(b->elastic, substeps_of(b, dt), pli_choice_substep_work(b), &work);
+    return work;
 }
 
 static double expected_iterations(double substeps) { return LEAST + STIFF * substeps; }

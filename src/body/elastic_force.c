@@ -10,6 +10,8 @@
 #include "solver/system.h"
 
 enum { RATES = 8 };                  ///< the slowest elements tick every 2^7 substeps
+/// Of the work with as many rates as in the last step: less is worth a change. Points that stick creep when rounds change.
+static const double CLEARLY = 0.9;
 static const double RATES_PAY = 0.5; ///< of the cost of a substep: below, elements tick at their own rates unasked
 
 struct PliElasticForce {
@@ -40,7 +42,7 @@ struct PliElasticForce {
     double *tet_stiffness;       ///< per tetrahedron
     double *natural, *stiffness; ///< per live element: m3, which `volume` has times the factor, and the factor
     PliIndex element_count, sample_count, first[RATES + 1];
-    int rate_count;
+    int rate_count, used_rates; ///< of this cut, and of this step: what is slower ticks with the slowest of them
     size_t bytes;
 };
 
@@ -173,6 +175,7 @@ static void retune(void *self, const PliBodyDef *def)
 {
     PliElasticForce *e = self;
     e->wish = pli_body_def_rates(def);
+    e->used_rates = RATES;
     if (e->bound) pli_step_bound_forget(e->bound);
     e->material = def->material;
     e->courant = def->courant;
@@ -244,20 +247,44 @@ static void one_rate(PliElasticForce *e)
     for (int g = 1; g <= RATES; ++g) e->first[g] = e->element_count;
 }
 
-// What a substep costs with rates over what it costs without; a point takes about a third of an element in every substep.
-static double rates_cost(const PliElasticForce *e, PliIndex points)
+// Of a substep in the mean, in evaluations of one element, where no element ticks slower than every 2^(rates - 1) substeps.
+static double substep_work(const PliElasticForce *e, PliIndex points, int rates)
 {
-    const double point = 0.3 * points;
-    double work = point;
-    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
-    return work / (point + e->element_count);
+    double work = PLI_POINT_WORK * points;
+    for (int g = 0; g < rates; ++g) work += ldexp(e->first[g + 1 < rates ? g + 1 : RATES] - e->first[g], -g);
+    return work;
 }
 
-double pli_elastic_force_work(const PliElasticForce *e)
+// What a substep costs with rates over what it costs without.
+static double rates_cost(const PliElasticForce *e, PliIndex points)
 {
-    double work = 0.0;
-    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
-    return work;
+    return substep_work(e, points, e->rate_count) / substep_work(e, points, 1);
+}
+
+double pli_elastic_force_work(const PliElasticForce *e) { return substep_work(e, 0, e->used_rates); }
+
+static double step_work(const PliElasticForce *e, int rates, double substeps, double others)
+{
+    const double period = ldexp(1.0, rates - 1);
+    return period * ceil(substeps / period) * (substep_work(e, 0, rates) + others);
+}
+
+int pli_elastic_force_rates(const PliElasticForce *e, double substeps, double others, double *work)
+{
+    int best = e->used_rates;
+    *work = step_work(e, best, substeps, others);
+    const double most = CLEARLY * *work;
+    for (int rates = 1; rates <= e->rate_count; ++rates) {
+        const double now = step_work(e, rates, substeps, others);
+        if (now < *work && now < most) *work = now, best = rates;
+    }
+    return best;
+}
+
+int pli_elastic_force_use_rates(PliElasticForce *e, double substeps, double others)
+{
+    double work;
+    return e->used_rates = pli_elastic_force_rates(e, substeps, others, &work);
 }
 
 static void order_by_rate(PliElasticForce *e, const PliCut *cut)
@@ -280,7 +307,7 @@ static PliStatus give_elements(PliElasticForce *e, const PliLiveView *live)
 }
 
 // Live elements in the order of the cut, or by rate.
-static PliStatus list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
+static PliStatus order_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
 {
     const PliIndex count = e->element_count = cut->element_count;
     e->eased = 0;
@@ -301,6 +328,13 @@ static PliStatus list_elements(PliElasticForce *e, const PliCut *cut, const PliL
     order_by_rate(e, cut);
     status = give_elements(e, live);
     if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
+    return status;
+}
+
+static PliStatus list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
+{
+    const PliStatus status = order_elements(e, cut, live);
+    if (e->used_rates > e->rate_count) e->used_rates = e->rate_count;
     return status;
 }
 
@@ -401,12 +435,13 @@ static void blocks(void *self, PliBlockFn *fn, void *user)
         pli_elastic_element_matrices(e->kernel, split_element, &arg);
 }
 
-static int rate_count(void *self) { return ((PliElasticForce *)self)->rate_count; }
+static int rate_count(void *self) { return ((PliElasticForce *)self)->used_rates; }
 
 static void add_force_at_rate(void *self, int rate, const double *x, const double *v, double *f)
 {
     const PliElasticForce *e = self;
-    pli_elastic_add_force_range(e->kernel, e->first[rate], e->first[rate + 1], x, v, f);
+    const PliIndex last = rate + 1 < e->used_rates ? e->first[rate + 1] : e->element_count;
+    pli_elastic_add_force_range(e->kernel, e->first[rate], last, x, v, f);
 }
 
 // ---- looks ---------------------------------------------------------------------------------------------------------------------

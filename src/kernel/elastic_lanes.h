@@ -357,8 +357,7 @@ W_INLINE void lump_loop(PliLaw law, const PliElastic *e, const double *x, double
         if (x) {
             W F[9];
             lanes_gradient(p, lane, x, g, F);
-            const W stiffer = law_stiffening(law, mu, lambda, F);
-            k = k * (stiffer * stiffer); // until the next look it may be strained as much again
+            k = k * law_stiffening(law, mu, lambda, F);
         }
         for (int a = 0; a < 4; ++a) w_store(whole[a], k * w_load(&p->weight[lane]) * square[a]);
         for (int a = 0; a < 4 && viscous; ++a) w_store(part[a], k * w_load(&p->viscous[lane]) * square[a]);
@@ -741,10 +740,11 @@ static void lanes_law_stress(PliLaw law, const PliLame *m, const double F[9][PAC
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
         .tet_blocks = lanes_tet_blocks, .tet_blocks_at = lanes_tet_blocks_at, .tet_energy = lanes_tet_energy,          \
-        .tet_lump = lanes_tet_lump, .tet_rest_response = lanes_tet_rest_response, .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,                                        \
-        .sample_scatter = lanes_sample_scatter, .sample_dforce = lanes_sample_dforce,                                  \
-        .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                                \
-        .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress \
+        .tet_lump = lanes_tet_lump, .tet_rest_response = lanes_tet_rest_response, .tet_inverted = lanes_tet_inverted,  \
+        .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter,                                    \
+        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
+        .sample_pairs = lanes_sample_pairs, .sample_energy = lanes_sample_energy,                                      \
+        .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress                                       \
     }
 
 #endif
