@@ -351,7 +351,7 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 
 enum { MOST_RETRIES = 4 };
 /// Times the longest substep of where a step ended that its substeps may have been.
-static const double MOST_EXCESS = 1.2;
+static const double MOST_EXCESS = 1.2, UNDAMPED_EXCESS = 1.5; // of what counts the strain twice
 /// s, in which a body forgets that strain made its substeps shorter: long against a step, because steps that change all the time
 /// are not symplectic.
 static const double CAUTION_TIME = 10.0;
@@ -596,7 +596,7 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
         return true;
     }
     const double now = strained_substep(b) / b->rest_substep;
-    if (!(used > MOST_EXCESS * now)) return false;
+    if (!(used > (b->def.material.damping > 0.0 ? MOST_EXCESS : UNDAMPED_EXCESS) * now)) return false;
     b->caution = fmax(now, 0.125 * used);
     return true;
 }

@@ -95,7 +95,7 @@ PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *fi
 /// The same of the last pli_elastic_add_force. False: it did not look, as it does for samples without threads only.
 bool pli_elastic_noted_inverted(const PliElastic *e, PliIndex *count, PliIndex *first);
 /// Stiffness of every tetrahedron lumped at its corners, N/m: += wave modulus x volume |grad N|^2 x how much stiffer than at rest it may
-/// be at x (NULL: at rest). viscous (may be NULL) the same times its share of the damping.
+/// be at x, squared where nothing damps, (NULL: at rest). viscous (may be NULL) the same times its share of the damping.
 void pli_elastic_add_lumped(const PliElastic *e, const double *x, double *stiffness, double *viscous);
 /// f += stiffness at rest times u, of the tetrahedra: linear elasticity, whatever the law.
 void pli_elastic_add_rest_response(const PliElastic *e, const double *u, double *f);
