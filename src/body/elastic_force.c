@@ -9,7 +9,7 @@
 #include "body/step_bound.h"
 #include "solver/system.h"
 
-enum { RATES = 8 };                  ///< the slowest elements tick every 2^7 substeps
+enum { RATES = 8 }; ///< the slowest elements tick every 2^7 substeps
 /// Of the work with as many rates as in the last step: less is worth a change. Points that stick creep when rounds change.
 static const double CLEARLY = 0.9;
 static const double RATES_PAY = 0.5; ///< of the cost of a substep: below, elements tick at their own rates unasked

@@ -582,16 +582,6 @@ double pli_elastic_energy(const PliElastic *e, const double *x)
     return sum;
 }
 
-void pli_elastic_add_lumped(const PliElastic *e, const double *x, double *stiffness, double *viscous)
-{
-    e->kernel->tet_lump(e, x, stiffness, viscous);
-}
-
-void pli_elastic_add_rest_response(const PliElastic *e, const double *u, double *f)
-{
-    e->kernel->tet_rest_response(e, u, f);
-}
-
 PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first)
 {
     PliIndex found = 0, where = PLI_NONE;

@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Single tetrahedra and single matrices: rest data, gradients, steps, and the rotation no input can defeat.
+// Single tetrahedra and single matrices: rest data, gradients, steps, stiffness, and the rotation no input can defeat.
 #include "kernel/elastic_state.h"
 
 #include "base/vec.h"
@@ -56,6 +56,16 @@ double pli_tet_critical_step(const PliTetRest *rest, const PliMaterial *m)
     double steepest = v3_norm(zero);
     for (int a = 0; a < 3; ++a) steepest = fmax(steepest, v3_norm(g + 3 * a));
     return sqrt(m->density / pli_wave_modulus(m)) / steepest;
+}
+
+void pli_elastic_add_lumped(const PliElastic *e, const double *x, double *stiffness, double *viscous)
+{
+    e->kernel->tet_lump(e, x, stiffness, viscous);
+}
+
+void pli_elastic_add_rest_response(const PliElastic *e, const double *u, double *f)
+{
+    e->kernel->tet_rest_response(e, u, f);
 }
 
 PliLame pli_lame(const PliMaterial *m)
