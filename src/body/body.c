@@ -361,7 +361,7 @@ bool pli_body_adapt(PliBody *b, const PliState *s, double dt)
 
 enum { MOST_RETRIES = 4 };
 /// Times the longest substep of where a step ended that its substeps may have been.
-static const double MOST_EXCESS = 1.5;
+static const double MOST_EXCESS = 1.2, UNDAMPED_EXCESS = 1.5; // of what counts the strain twice
 /// s, in which a body forgets that strain made its substeps shorter: long against a step, because steps that change all the time
 /// are not symplectic.
 static const double CAUTION_TIME = 10.0;
@@ -553,11 +553,15 @@ static void integrate_implicitly(PliBody *b, const PliState *s, double dt, int p
 // As many explicit steps as dt needs.
 static void integrate_explicitly(PliBody *b, const PliState *s, double dt, PliStepInfo *info)
 {
-    begin_hooks(b, s, &(PliStage){ 0.0, dt, dt, false });
+    b->state = s;
     // both at once: frequencies add up in squares
     const double own = b->caution * b->rest_substep, points = pli_body_points_step(b, b->def.courant);
     const double h = isfinite(points) ? 1.0 / hypot(1.0 / own, 1.0 / points) : own;
+    if (b->elastic)
+        b->system.rate_count =
+            pli_elastic_force_use_rates(b->elastic, fmax(1.0, ceil(dt / h - 1e-9)), pli_choice_substep_work(b));
     const int wanted = substeps_for(b, dt, h, &info->needed_substeps);
+    begin_hooks(b, s, &(PliStage){ 0.0, dt, dt, false });
     if (!wanted) {
         fail_step(info, PLI_BAD_ARGUMENT, PLI_STEP_TOO_MANY_SUBSTEPS);
         return;
@@ -602,7 +606,7 @@ static bool asks_again(PliBody *b, double dt, const PliStepInfo *info)
         return true;
     }
     const double now = strained_substep(b) / b->rest_substep;
-    if (!(used > MOST_EXCESS * now)) return false;
+    if (!(used > (b->def.material.damping > 0.0 ? MOST_EXCESS : UNDAMPED_EXCESS) * now)) return false;
     b->caution = fmax(now, 0.125 * used);
     return true;
 }

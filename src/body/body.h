@@ -215,6 +215,7 @@ void pli_body_shadows_show(PliBody *body, const double *x, double dt); ///< afte
 // choice.c
 void pli_choice_reset(PliBody *body);
 /// How the coming step is taken. `once`: the host corrects it afterwards.
+double pli_choice_substep_work(const PliBody *body); ///< besides elements, in evaluations of one
 void pli_choice_make(PliBody *body, const PliState *s, double dt, bool once);
 /// An implicit step that had a choice has turned elements inside out, or failed: true, and it is to be made again explicitly.
 bool pli_choice_take_back(PliBody *body, const PliStepInfo *info);

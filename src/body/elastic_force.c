@@ -9,7 +9,9 @@
 #include "body/step_bound.h"
 #include "solver/system.h"
 
-enum { RATES = 8 };                  ///< the slowest elements tick every 2^7 substeps
+enum { RATES = 8 }; ///< the slowest elements tick every 2^7 substeps
+/// Of the work with as many rates as in the last step: less is worth a change. Points that stick creep when rounds change.
+static const double CLEARLY = 0.9;
 static const double RATES_PAY = 0.5; ///< of the cost of a substep: below, elements tick at their own rates unasked
 
 struct PliElasticForce {
@@ -40,7 +42,7 @@ struct PliElasticForce {
     double *tet_stiffness;       ///< per tetrahedron
     double *natural, *stiffness; ///< per live element: m3, which `volume` has times the factor, and the factor
     PliIndex element_count, sample_count, first[RATES + 1];
-    int rate_count;
+    int rate_count, used_rates; ///< of this cut, and of this step: what is slower ticks with the slowest of them
     size_t bytes;
 };
 
@@ -173,6 +175,7 @@ static void retune(void *self, const PliBodyDef *def)
 {
     PliElasticForce *e = self;
     e->wish = pli_body_def_rates(def);
+    e->used_rates = RATES;
     if (e->bound) pli_step_bound_forget(e->bound);
     e->material = def->material;
     e->courant = def->courant;
@@ -183,7 +186,7 @@ static void retune(void *self, const PliBodyDef *def)
 
 static PliLiveTets live_tets(const PliElasticForce *e)
 {
-    return (PliLiveTets){ e->element_count, e->corner, e->element, e->volume, e->tet_rest, e->eased ? e->share : NULL };
+    return (PliLiveTets){ e->element_count, e->corner, e->element, e->kernel, e->eased > 0 };
 }
 
 // The substep of element i alone, damping included, at a share of its undamped limit.
@@ -244,20 +247,44 @@ static void one_rate(PliElasticForce *e)
     for (int g = 1; g <= RATES; ++g) e->first[g] = e->element_count;
 }
 
-// What a substep costs with rates over what it costs without; a point takes about a third of an element in every substep.
-static double rates_cost(const PliElasticForce *e, PliIndex points)
+// Of a substep in the mean, in evaluations of one element, where no element ticks slower than every 2^(rates - 1) substeps.
+static double substep_work(const PliElasticForce *e, PliIndex points, int rates)
 {
-    const double point = 0.3 * points;
-    double work = point;
-    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
-    return work / (point + e->element_count);
+    double work = PLI_POINT_WORK * points;
+    for (int g = 0; g < rates; ++g) work += ldexp(e->first[g + 1 < rates ? g + 1 : RATES] - e->first[g], -g);
+    return work;
 }
 
-double pli_elastic_force_work(const PliElasticForce *e)
+// What a substep costs with rates over what it costs without.
+static double rates_cost(const PliElasticForce *e, PliIndex points)
 {
-    double work = 0.0;
-    for (int g = 0; g < e->rate_count; ++g) work += ldexp(e->first[g + 1] - e->first[g], -g);
-    return work;
+    return substep_work(e, points, e->rate_count) / substep_work(e, points, 1);
+}
+
+double pli_elastic_force_work(const PliElasticForce *e) { return substep_work(e, 0, e->used_rates); }
+
+static double step_work(const PliElasticForce *e, int rates, double substeps, double others)
+{
+    const double period = ldexp(1.0, rates - 1);
+    return period * ceil(substeps / period) * (substep_work(e, 0, rates) + others);
+}
+
+int pli_elastic_force_rates(const PliElasticForce *e, double substeps, double others, double *work)
+{
+    int best = e->used_rates;
+    *work = step_work(e, best, substeps, others);
+    const double most = CLEARLY * *work;
+    for (int rates = 1; rates <= e->rate_count; ++rates) {
+        const double now = step_work(e, rates, substeps, others);
+        if (now < *work && now < most) *work = now, best = rates;
+    }
+    return best;
+}
+
+int pli_elastic_force_use_rates(PliElasticForce *e, double substeps, double others)
+{
+    double work;
+    return e->used_rates = pli_elastic_force_rates(e, substeps, others, &work);
 }
 
 static void order_by_rate(PliElasticForce *e, const PliCut *cut)
@@ -271,30 +298,44 @@ static void order_by_rate(PliElasticForce *e, const PliCut *cut)
     }
 }
 
+static PliStatus give_elements(PliElasticForce *e, const PliLiveView *live)
+{
+    weigh(e);
+    place_corners(e, live);
+    return pli_elastic_set_tets(e->kernel, live->active_count + live->slave_count, e->element_count, e->corner,
+                                e->element, e->tet_rest, e->tet_stiffness ? e->natural : e->volume, e->stiffness);
+}
+
 // Live elements in the order of the cut, or by rate.
-static void list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
+static PliStatus order_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
 {
     const PliIndex count = e->element_count = cut->element_count;
     e->eased = 0;
     one_rate(e);
-    if (!count) return;
-    memcpy(e->element, cut->element, count * sizeof *e->element);
-    memcpy(e->volume, cut->volume, count * sizeof *e->volume);
-    weigh(e);
-    place_corners(e, live);
-    if (!e->bound) return;
-    PliLiveTets tets = live_tets(e);
-    pli_step_bound_recut(e->bound, live, &tets, &e->material);
-    if (e->material.damping > 0.0) e->eased = pli_step_bound_ease(e->bound, &tets, &e->material, e->flatness, e->share);
-    if (e->wish == PLI_RATES_ONE) return;
+    if (count) memcpy(e->element, cut->element, count * sizeof *e->element);
+    if (count) memcpy(e->volume, cut->volume, count * sizeof *e->volume);
+    PliStatus status = give_elements(e, live);
+    if (!count || !e->bound || status != PLI_OK) return status;
+    const PliLiveTets tets = live_tets(e);
+    pli_step_bound_recut(e->bound, live, &tets);
+    if (e->material.damping > 0.0) e->eased = pli_step_bound_ease(e->bound, &tets, e->flatness, e->share);
+    if (e->wish == PLI_RATES_ONE) return status;
     find_rates(e);
     if (e->wish == PLI_RATES_AUTO && rates_cost(e, live->active_count + live->slave_count) > RATES_PAY) {
         one_rate(e);
-        return;
+        return status;
     }
     order_by_rate(e, cut);
-    weigh(e);
-    place_corners(e, live);
+    status = give_elements(e, live);
+    if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
+    return status;
+}
+
+static PliStatus list_elements(PliElasticForce *e, const PliCut *cut, const PliLiveView *live)
+{
+    const PliStatus status = order_elements(e, cut, live);
+    if (e->used_rates > e->rate_count) e->used_rates = e->rate_count;
+    return status;
 }
 
 static double least_step(const PliElasticForce *e, double share)
@@ -314,7 +355,7 @@ static double longest_substep(void *self, const double *x, double share)
     PliElasticForce *e = self;
     if (!e->bound || !e->element_count) return INFINITY;
     const PliLiveTets tets = live_tets(e);
-    pli_step_bound_strain(e->bound, &tets, &e->material, x);
+    pli_step_bound_strain(e->bound, &tets, x);
     return least_step(e, share);
 }
 
@@ -322,10 +363,7 @@ static PliStatus recut(void *self, const PliCut *cut, const PliLiveView *live)
 {
     PliElasticForce *e = self;
     const PliIndex points = live->active_count + live->slave_count;
-    list_elements(e, cut, live);
-    PliStatus status = pli_elastic_set_tets(e->kernel, points, cut->element_count, e->corner, e->element, e->tet_rest,
-                                            e->tet_stiffness ? e->natural : e->volume, e->stiffness);
-    if (e->eased && status == PLI_OK) pli_elastic_set_tet_damping(e->kernel, e->element, e->share);
+    const PliStatus status = list_elements(e, cut, live);
     e->sample_count = cut->sample_count;
     if (!e->has_samples) return status;
     const PliIndex entries = cut->sample_count ? cut->sample_first[cut->sample_count] : 0;
@@ -397,12 +435,13 @@ static void blocks(void *self, PliBlockFn *fn, void *user)
         pli_elastic_element_matrices(e->kernel, split_element, &arg);
 }
 
-static int rate_count(void *self) { return ((PliElasticForce *)self)->rate_count; }
+static int rate_count(void *self) { return ((PliElasticForce *)self)->used_rates; }
 
 static void add_force_at_rate(void *self, int rate, const double *x, const double *v, double *f)
 {
     const PliElasticForce *e = self;
-    pli_elastic_add_force_range(e->kernel, e->first[rate], e->first[rate + 1], x, v, f);
+    const PliIndex last = rate + 1 < e->used_rates ? e->first[rate + 1] : e->element_count;
+    pli_elastic_add_force_range(e->kernel, e->first[rate], last, x, v, f);
 }
 
 // ---- looks ---------------------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ struct PliStepBound {
     double *mode;                   ///< Vec3 per dof: of the highest mode, as far as it is known
     double *move, *response;        ///< Vec3 per point
     double theta;                   ///< 0: not known yet
+    bool rests, eased;              ///< rates are those at rest; the viscous ones are known
 };
 
 static size_t sizes_of(const PliStepBound *b) { return 10 * (size_t)b->point_capacity + 3 * (size_t)b->dof_count; }
@@ -74,34 +75,12 @@ void pli_step_bound_forget(PliStepBound *b)
 
 // ---- rates -----------------------------------------------------------------------------------------------------------------
 
-static void corner_gradients(const PliTetRest *rest, double g[12])
+static void lump(PliStepBound *b, const PliLiveTets *tets, const double *x)
 {
-    memcpy(g + 3, rest->grad, 9 * sizeof *g);
-    for (int d = 0; d < 3; ++d) g[d] = -(g[3 + d] + g[6 + d] + g[9 + d]);
-}
-
-static void lump(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x)
-{
-    const double wave = pli_wave_modulus(m);
     const size_t points = b->live.active_count + b->live.slave_count;
     memset(b->stiffness, 0, points * sizeof *b->stiffness);
-    if (tets->share) memset(b->viscous, 0, points * sizeof *b->viscous);
-    for (PliIndex i = 0; i < tets->count; ++i) {
-        const PliIndex *c = tets->corner + 4 * (size_t)i;
-        const PliTetRest *rest = &tets->rest[tets->which[i]];
-        double g[12], F[9], k = wave * tets->volume[i];
-        if (x) {
-            pli_tet_gradient(c, rest, x, F);
-            const double stiffer = pli_stiffening(m, F);
-            k *= stiffer * stiffer; // until the next look it may be strained as much again
-        }
-        corner_gradients(rest, g);
-        for (int a = 0; a < 4; ++a) {
-            const double at = k * v3_dot(g + 3 * a, g + 3 * a);
-            b->stiffness[c[a]] += at;
-            if (tets->share) b->viscous[c[a]] += at * tets->share[tets->which[i]];
-        }
-    }
+    if (tets->eased) memset(b->viscous, 0, points * sizeof *b->viscous);
+    pli_elastic_add_lumped(tets->kernel, x, b->stiffness, tets->eased ? b->viscous : NULL);
 }
 
 // |x_s|^2 <= sum |W| . sum |W| |x_a|^2: what is stiff at a slave is stiff at what it follows
@@ -127,11 +106,10 @@ static void pull(const PliStepBound *b, double *stiffness, double *rate)
 // ---- theta -----------------------------------------------------------------------------------------------------------------
 
 // response = W^T K W move, for small strains about rest
-static void respond(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m)
+static void respond(PliStepBound *b, const PliLiveTets *tets)
 {
     const PliLiveView *l = &b->live;
     const PliRows *w = &l->slaves;
-    const double mu = m->young / (2.0 * (1.0 + m->poisson)), lambda = pli_wave_modulus(m) - 2.0 * mu;
     double *u = b->move, *f = b->response;
     for (PliIndex s = 0; s < l->slave_count; ++s) {
         double *at = u + 3 * (size_t)(l->active_count + s);
@@ -140,29 +118,14 @@ static void respond(PliStepBound *b, const PliLiveTets *tets, const PliMaterial 
             v3_madd(at, w->weight[k], u + 3 * (size_t)w->column[k]);
     }
     memset(f, 0, 3 * (size_t)(l->active_count + l->slave_count) * sizeof *f);
-    for (PliIndex i = 0; i < tets->count; ++i) {
-        const PliIndex *c = tets->corner + 4 * (size_t)i;
-        double g[12], G[9] = { 0.0 }, P[9];
-        corner_gradients(&tets->rest[tets->which[i]], g);
-        for (int a = 0; a < 4; ++a)
-            for (int d = 0; d < 3; ++d) v3_madd(G + 3 * d, u[3 * (size_t)c[a] + d], g + 3 * a);
-        const double trace = lambda * (G[0] + G[4] + G[8]);
-        for (int p = 0; p < 3; ++p)
-            for (int q = 0; q < 3; ++q)
-                P[3 * p + q] = tets->volume[i] * ((p == q ? trace : 0.0) + mu * (G[3 * p + q] + G[3 * q + p]));
-        for (int a = 0; a < 4; ++a) {
-            double force[3];
-            m3_apply(force, P, g + 3 * a);
-            v3_add(f + 3 * (size_t)c[a], f + 3 * (size_t)c[a], force);
-        }
-    }
+    pli_elastic_add_rest_response(tets->kernel, u, f);
     for (PliIndex s = 0; s < l->slave_count; ++s)
         for (PliIndex k = w->first[s]; k < w->first[s + 1]; ++k)
             v3_madd(f + 3 * (size_t)w->column[k], w->weight[k], f + 3 * (size_t)(l->active_count + s));
 }
 
 // one product of the power iteration; @return growth, which is at most theta
-static double iterate(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m)
+static double iterate(PliStepBound *b, const PliLiveTets *tets)
 {
     const PliLiveView *l = &b->live;
     double before = 0.0, after = 0.0;
@@ -174,7 +137,7 @@ static double iterate(PliStepBound *b, const PliLiveTets *tets, const PliMateria
         v3_scale(u, scale);
         if (scale > 0.0) before += v3_dot(mode, mode);
     }
-    respond(b, tets, m);
+    respond(b, tets);
     for (PliIndex a = 0; a < l->active_count; ++a) {
         double *f = b->response + 3 * (size_t)a;
         v3_scale(f, b->rate[a] > 0.0 ? 1.0 / sqrt(b->stiffness[a]) : 0.0);
@@ -191,21 +154,24 @@ static double iterate(PliStepBound *b, const PliLiveTets *tets, const PliMateria
     return sqrt(after / before);
 }
 
-void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets, const PliMaterial *m)
+void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets)
 {
     b->live = *live;
-    pli_step_bound_strain(b, tets, m, NULL);
+    b->rests = false;
+    pli_step_bound_strain(b, tets, NULL);
     const int products = b->theta > 0.0 ? PRODUCTS : FIRST_PRODUCTS;
     double growth = 0.0;
-    for (int k = 0; k < products; ++k) growth = fmax(growth, iterate(b, tets, m));
+    for (int k = 0; k < products; ++k) growth = fmax(growth, iterate(b, tets));
     b->theta = fmax(growth, FALL * b->theta);
 }
 
-void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x)
+void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const double *x)
 {
-    lump(b, tets, m, x);
+    if (!x && b->rests && b->eased == tets->eased) return;
+    b->rests = !x, b->eased = tets->eased;
+    lump(b, tets, x);
     pull(b, b->stiffness, b->rate);
-    if (tets->share) pull(b, b->viscous, b->viscous_rate);
+    if (tets->eased) pull(b, b->viscous, b->viscous_rate);
 }
 
 static double most_of(const double *rate, const PliIndex c[4])
@@ -221,7 +187,7 @@ double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, Pl
     const PliIndex *c = tets->corner + 4 * (size_t)i;
     const double most = most_of(b->rate, c);
     if (!(most > 0.0)) return INFINITY;
-    if (tets->share) damping *= most_of(b->viscous_rate, c) / most;
+    if (tets->eased) damping *= most_of(b->viscous_rate, c) / most;
     return pli_damped_step(share * (2.0 / sqrt(MARGIN * b->theta * most)), damping);
 }
 
@@ -231,7 +197,7 @@ double pli_step_bound_least(const PliStepBound *b, const PliLiveTets *tets, PliI
     double least = INFINITY, most = 0.0;
     PliIndex quickest = first;
     for (PliIndex i = first; i < last; ++i) {
-        if (tets->share) {
+        if (tets->eased) {
             least = fmin(least, pli_step_bound_element(b, tets, i, share, damping));
             continue;
         }
@@ -248,24 +214,26 @@ static double highest(const double *rate, PliIndex count)
     return most;
 }
 
-PliIndex pli_step_bound_ease(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *flatness,
-                             double *share)
+PliIndex pli_step_bound_ease(PliStepBound *b, const PliLiveTets *tets, const double *flatness, double *share)
 {
     PliLiveTets eased = *tets;
     PliIndex count = 0;
-    eased.share = share;
+    eased.eased = true;
     for (PliIndex i = 0; i < tets->count; ++i) {
         const double r = flatness[tets->which[i]] / ORDINARY;
         share[tets->which[i]] = r < 1.0 ? r * r : 1.0;
     }
-    pli_step_bound_strain(b, &eased, m, NULL);
+    pli_elastic_set_tet_damping(tets->kernel, tets->which, share);
+    pli_step_bound_strain(b, &eased, NULL);
     const double most = highest(b->viscous_rate, b->live.active_count);
-    if (!(highest(b->rate, b->live.active_count) > GAIN * most)) return 0;
+    const bool pays = highest(b->rate, b->live.active_count) > GAIN * most;
     for (PliIndex i = 0; i < tets->count; ++i) {
         double *to = &share[tets->which[i]];
-        if (!(most_of(b->rate, tets->corner + 4 * (size_t)i) > most)) *to = 1.0;
+        if (!pays || !(most_of(b->rate, tets->corner + 4 * (size_t)i) > most)) *to = 1.0;
         count += *to < 1.0;
     }
-    pli_step_bound_strain(b, &eased, m, NULL);
+    pli_elastic_set_tet_damping(tets->kernel, tets->which, share);
+    b->rests = false;
+    if (count) pli_step_bound_strain(b, &eased, NULL);
     return count;
 }

@@ -12,13 +12,12 @@
 #include "kernel/elastic.h"
 
 typedef struct PliStepBound PliStepBound;
-/// The live tetrahedra of a cut, borrowed: corners in compact numbers, weights in m3, `which` into rest.
+/// The live tetrahedra of a cut as the kernel has them, borrowed: corners in compact numbers, `which` by the numbers of the scheme.
 typedef struct PliLiveTets {
     PliIndex count;
     const PliIndex *corner, *which;
-    const double *volume;
-    const PliTetRest *rest;
-    const double *share; ///< by `which`: of the material's damping; NULL: all of it
+    PliElastic *kernel;
+    bool eased; ///< some have only a share of the material's damping
 } PliLiveTets;
 
 PliStepBound *pli_step_bound_create(const PliHost *host, PliIndex dof_count, PliIndex point_capacity);
@@ -26,9 +25,9 @@ void pli_step_bound_destroy(PliStepBound *b); ///< NULL is fine
 size_t pli_step_bound_bytes(const PliStepBound *b);
 void pli_step_bound_forget(PliStepBound *b); ///< the material is another one
 /// The cut is another one: masses, W and elements.
-void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets, const PliMaterial *m);
+void pli_step_bound_recut(PliStepBound *b, const PliLiveView *live, const PliLiveTets *tets);
 /// As the body is strained at x (compact points; NULL: at rest): for pli_step_bound_element. Between recuts.
-void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *x);
+void pli_step_bound_strain(PliStepBound *b, const PliLiveTets *tets, const double *x);
 /// s, largest stable step of element i at `share` of its undamped limit, with the damping.
 double pli_step_bound_element(const PliStepBound *b, const PliLiveTets *tets, PliIndex i, double share, double damping);
 /// The shortest of elements first to last - 1.
@@ -37,9 +36,8 @@ double pli_step_bound_least(const PliStepBound *b, const PliLiveTets *tets, PliI
 /// Viscous forces of slivers would set the substep of a damped body: their limit falls with the square of their rate, as the altitude
 /// squared. Where it pays, tetrahedra at the points that are to blame keep only as much damping as one of the same longest edge
 /// and an ordinary shape would bring there; `flatness` by `which` is altitude over longest edge. Elastic forces stay, so does what
-/// the body is at rest. Writes share (by `which`); between recuts. @return tetrahedra that keep less than all, 0: share is not to
-/// be used
-PliIndex pli_step_bound_ease(PliStepBound *b, const PliLiveTets *tets, const PliMaterial *m, const double *flatness,
-                             double *share);
+/// the body is at rest. Writes share (by `which`) and tells the kernel; between recuts. @return tetrahedra that keep less than
+/// all, 0: share is not to be used
+PliIndex pli_step_bound_ease(PliStepBound *b, const PliLiveTets *tets, const double *flatness, double *share);
 
 #endif

@@ -94,12 +94,15 @@ double pli_elastic_density(const PliElastic *e, const double F[9]); ///< energy 
 PliIndex pli_elastic_inverted(const PliElastic *e, const double *x, PliIndex *first);
 /// The same of the last pli_elastic_add_force. False: it did not look, as it does for samples without threads only.
 bool pli_elastic_noted_inverted(const PliElastic *e, PliIndex *count, PliIndex *first);
+/// Stiffness of every tetrahedron lumped at its corners, N/m: += wave modulus x volume |grad N|^2 x how much stiffer than at rest it may
+/// be at x, squared where nothing damps, (NULL: at rest). viscous (may be NULL) the same times its share of the damping.
+void pli_elastic_add_lumped(const PliElastic *e, const double *x, double *stiffness, double *viscous);
+/// f += stiffness at rest times u, of the tetrahedra: linear elasticity, whatever the law.
+void pli_elastic_add_rest_response(const PliElastic *e, const double *u, double *f);
 /// Von Mises stress of tet i of the list at x, Pa; and the deformation gradient (row-major).
 double pli_elastic_tet_von_mises(const PliElastic *e, PliIndex i, const double *x);
 void pli_tet_gradient(const PliIndex corner[4], const PliTetRest *rest, const double *x, double F[9]);
 double pli_wave_modulus(const PliMaterial *m); ///< Pa, of pressure waves: lambda + 2 mu
-/// How much stiffer than at rest the material is at F, at most; at least 1.
-double pli_stiffening(const PliMaterial *m, const double F[9]);
 /// Largest explicit step of each tet from its smallest altitude and wave speed, s (undamped).
 double pli_tet_critical_step(const PliTetRest *rest, const PliMaterial *m);
 

@@ -331,6 +331,81 @@ static double lanes_tet_energy(const PliElastic *e, PliIndex first_pack, PliInde
 }
 
 /// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
+/// Squares of the gradients of all four corners.
+W_INLINE void corner_squares(const W g[9], W square[4])
+{
+    W zero[3];
+    for (int d = 0; d < 3; ++d) zero[d] = g[d] + g[3 + d] + g[6 + d];
+    for (int a = 0; a < 4; ++a) {
+        const W *n = a ? g + 3 * a - 3 : zero;
+        square[a] = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+    }
+}
+
+/// Of one law; see pli_elastic_add_lumped.
+W_INLINE void lump_loop(PliLaw law, const PliElastic *e, const double *x, double *stiffness, double *viscous)
+{
+    const bool damped = e->def.material.damping > 0.0;
+    const double wave = pli_wave_modulus(&e->def.material);
+    const double mu = e->def.material.young / (2.0 * (1.0 + e->def.material.poisson)), lambda = wave - 2.0 * mu;
+    for (PliIndex at = 0; at < e->tet_count; at += PLI_LANES) {
+        const PliTetPack *p = &e->pack[at / PACK];
+        const int lane = (int)(at % PACK);
+        _Alignas(64) double whole[4][PLI_LANES], part[4][PLI_LANES];
+        W g[9], square[4], k = w_set(wave);
+        lanes_load_grad(p, lane, g);
+        corner_squares(g, square);
+        if (x) {
+            W F[9];
+            lanes_gradient(p, lane, x, g, F);
+            const W stiffer = law_stiffening(law, mu, lambda, F);
+            k = k * stiffer;
+            if (!damped) k = k * stiffer; // it gains energy where substeps come near their limit
+        }
+        for (int a = 0; a < 4; ++a) w_store(whole[a], k * w_load(&p->weight[lane]) * square[a]);
+        for (int a = 0; a < 4 && viscous; ++a) w_store(part[a], k * w_load(&p->viscous[lane]) * square[a]);
+        const PliIndex left = e->tet_count - at;
+        for (int n = 0; n < PLI_LANES && (PliIndex)n < left; ++n)
+            for (int a = 0; a < 4; ++a) {
+                stiffness[p->corner[a][lane + n]] += whole[a][n];
+                if (viscous) viscous[p->corner[a][lane + n]] += part[a][n];
+            }
+    }
+}
+
+static void lanes_tet_lump(const PliElastic *e, const double *x, double *stiffness, double *viscous)
+{
+    const PliLaw law = e->def.material.law;
+    if (law == PLI_STVK)
+        lump_loop(PLI_STVK, e, x, stiffness, viscous);
+    else if (law == PLI_COROT)
+        lump_loop(PLI_COROT, e, x, stiffness, viscous);
+    else
+        lump_loop(PLI_NEOHOOKEAN, e, x, stiffness, viscous);
+}
+
+static void lanes_tet_rest_response(const PliElastic *e, const double *u, double *f)
+{
+    const double wave = pli_wave_modulus(&e->def.material);
+    const double mu = e->def.material.young / (2.0 * (1.0 + e->def.material.poisson)), lambda = wave - 2.0 * mu;
+    for (PliIndex at = 0; at < e->tet_count; at += PLI_LANES) {
+        const PliTetPack *p = &e->pack[at / PACK];
+        const Scatter to = { p->corner, { f, NULL }, false };
+        const int lane = (int)(at % PACK);
+        W g[9], G[9], P[9], h[4][3];
+        lanes_load_grad(p, lane, g);
+        lanes_gradient(p, lane, u, g, G);
+        const W weight = w_load(&p->weight[lane]), trace = lambda * (G[0] + G[4] + G[8]);
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) P[3 * i + j] = mu * (G[3 * i + j] + G[3 * j + i]);
+            P[4 * i] = P[4 * i] + trace;
+        }
+        for (int k = 0; k < 9; ++k) P[k] = P[k] * weight;
+        lanes_corner_forces(P, g, h);
+        scatter_add(&to, lane, live_lanes(at, 0, e->tet_count), (const W(*)[3])h);
+    }
+}
+
 W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
 {
     unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
@@ -668,10 +743,11 @@ static void lanes_law_stress(PliLaw law, const PliLame *m, const double F[9][PAC
     {                                                                                                                  \
         .tet_force = lanes_tet_force, .tet_dforce = lanes_tet_dforce, .tet_linearize = lanes_tet_linearize,            \
         .tet_blocks = lanes_tet_blocks, .tet_blocks_at = lanes_tet_blocks_at, .tet_energy = lanes_tet_energy,          \
-        .tet_inverted = lanes_tet_inverted, .sample_force = lanes_sample_force,                                        \
-        .sample_scatter = lanes_sample_scatter, .sample_dforce = lanes_sample_dforce,                                  \
-        .sample_linearize = lanes_sample_linearize, .sample_pairs = lanes_sample_pairs,                                \
-        .sample_energy = lanes_sample_energy, .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress \
+        .tet_lump = lanes_tet_lump, .tet_rest_response = lanes_tet_rest_response, .tet_inverted = lanes_tet_inverted,  \
+        .sample_force = lanes_sample_force, .sample_scatter = lanes_sample_scatter,                                    \
+        .sample_dforce = lanes_sample_dforce, .sample_linearize = lanes_sample_linearize,                              \
+        .sample_pairs = lanes_sample_pairs, .sample_energy = lanes_sample_energy,                                      \
+        .sample_inverted = lanes_sample_inverted, .law_stress = lanes_law_stress                                       \
     }
 
 #endif

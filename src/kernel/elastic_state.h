@@ -122,6 +122,8 @@ struct PliElasticKernel {
     /// The same from positions, with no tangents kept.
     void (*tet_blocks_at)(const PliElastic *e, PliIndex pack, double k, const double *x, double (*out)[9][PACK]);
     double (*tet_energy)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
+    void (*tet_lump)(const PliElastic *e, const double *x, double *stiffness, double *viscous);
+    void (*tet_rest_response)(const PliElastic *e, const double *u, double *f);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                              PliIndex *first);
     /// note (may be NULL): those inside out are added.

@@ -156,6 +156,40 @@ W_INLINE Lame lame_of(const PliLame *m)
                    w_set(m->rest_energy), w_set(m->viscous_mu), w_set(m->viscous_lambda) };
 }
 
+// How much stiffer than at rest the material is at F, at most: a bound of dF : dP/dF : dF over its largest value at rest.
+
+/// Largest absolute row sum of a symmetric matrix: no eigenvalue lies above it.
+W_INLINE W row_sum(const W a[6])
+{
+    const W yz = w_abs(a[3]), xz = w_abs(a[4]), xy = w_abs(a[5]);
+    return w_max(w_max(w_abs(a[0]) + xy + xz, w_abs(a[1]) + xy + yz), w_abs(a[2]) + xz + yz);
+}
+
+/// mu and lambda are the true ones.
+W_INLINE W law_stiffening(PliLaw law, double mu, double lambda, const W F[9])
+{
+    W C[6];
+    cauchy_green(F, C);
+    const W one = w_set(1.0), stretch2 = row_sum(C), trace = C[0] + C[1] + C[2];
+    const double wave = lambda + 2.0 * mu;
+    if (law == PLI_STVK) {
+        // |F^T dF| grows with the stretch, and tension adds to it
+        const W stress = 0.5 * lambda * (trace - 3.0) + mu * (stretch2 - 1.0);
+        return w_max(stretch2 + w_max(stress, w_set(0.0)) / wave, one);
+    }
+    if (law == PLI_COROT) {
+        // only a larger volume resists turning more than at rest
+        const W wider = w_max(w_sqrt(3.0 * trace) - 3.0, w_set(0.0));
+        return 1.0 + lambda * wider / wave;
+    }
+    // stable neo-Hookean: shear keeps its stiffness, volume changes with the area of the faces
+    const double bulk = lambda + 5.0 / 6.0 * mu;
+    const W square = C[0] * C[0] + C[1] * C[1] + C[2] * C[2] + 2.0 * (C[3] * C[3] + C[4] * C[4] + C[5] * C[5]);
+    const W area2 = 0.5 * (trace * trace - square);
+    const W volume = w_max(area2 / 3.0, one) + w_abs(determinant(F) - 1.0) * w_sqrt(stretch2);
+    return (2.0 * mu + bulk * volume) / (2.0 * mu + bulk);
+}
+
 /// First Piola-Kirchhoff stress times k. `extra` (NULL: none) is a second Piola-Kirchhoff stress, already times k.
 /// `turn`: of corotational elements, with the trace known; not looked at by other laws.
 W_INLINE void law_stress(PliLaw law, const Lame *m, const W F[9], const Polar *turn, W k, const W extra[6], W P[9])

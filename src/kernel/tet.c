@@ -1,5 +1,5 @@
 /* Pliant: adaptive deformable bodies. SPDX-License-Identifier: LGPL-2.1-or-later */
-// Single tetrahedra and single matrices: rest data, gradients, steps, and the rotation no input can defeat.
+// Single tetrahedra and single matrices: rest data, gradients, steps, stiffness, and the rotation no input can defeat.
 #include "kernel/elastic_state.h"
 
 #include "base/vec.h"
@@ -58,37 +58,14 @@ double pli_tet_critical_step(const PliTetRest *rest, const PliMaterial *m)
     return sqrt(m->density / pli_wave_modulus(m)) / steepest;
 }
 
-// largest absolute row sum of a symmetric matrix xx yy zz yz xz xy: no eigenvalue lies above it
-static double row_sum(const double a[6])
+void pli_elastic_add_lumped(const PliElastic *e, const double *x, double *stiffness, double *viscous)
 {
-    const double yz = fabs(a[3]), xz = fabs(a[4]), xy = fabs(a[5]);
-    return fmax(fmax(fabs(a[0]) + xy + xz, fabs(a[1]) + xy + yz), fabs(a[2]) + xz + yz);
+    e->kernel->tet_lump(e, x, stiffness, viscous);
 }
 
-// Each is a bound of dF : dP/dF : dF over its largest value at rest, for the strain energies of laws.h.
-double pli_stiffening(const PliMaterial *m, const double F[9])
+void pli_elastic_add_rest_response(const PliElastic *e, const double *u, double *f)
 {
-    double c[6]; // F^T F
-    static const int row[6] = { 0, 1, 2, 1, 0, 0 }, column[6] = { 0, 1, 2, 2, 2, 1 };
-    for (int k = 0; k < 6; ++k)
-        c[k] = F[row[k]] * F[column[k]] + F[3 + row[k]] * F[3 + column[k]] + F[6 + row[k]] * F[6 + column[k]];
-    const double stretch2 = row_sum(c), trace = c[0] + c[1] + c[2], wave = pli_wave_modulus(m);
-    const double mu = m->young / (2.0 * (1.0 + m->poisson)), lambda = wave - 2.0 * mu;
-    if (m->law == PLI_STVK) {
-        // |F^T dF| grows with the stretch, and tension adds to it
-        const double stress = 0.5 * lambda * (trace - 3.0) + mu * (stretch2 - 1.0);
-        return fmax(1.0, stretch2 + fmax(0.0, stress) / wave);
-    }
-    if (m->law == PLI_COROT) {
-        // only a larger volume resists turning more than at rest
-        const double wider = fmax(0.0, sqrt(3.0 * trace) - 3.0);
-        return 1.0 + lambda * wider / wave;
-    }
-    // stable neo-Hookean: shear keeps its stiffness, volume changes with the area of the faces
-    const double det = m3_det(F), area2 = 0.5 * (trace * trace - (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] +
-                                                                  2.0 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5])));
-    const double volume = fmax(1.0, area2 / 3.0) + fabs(det - 1.0) * sqrt(stretch2);
-    return (2.0 * mu + (lambda + 5.0 / 6.0 * mu) * volume) / (2.0 * mu + lambda + 5.0 / 6.0 * mu);
+    e->kernel->tet_rest_response(e, u, f);
 }
 
 PliLame pli_lame(const PliMaterial *m)

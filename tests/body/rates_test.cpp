@@ -80,6 +80,36 @@ TEST(Rates, EnergyOfABallStaysForTwentySeconds)
     }
 }
 
+/// Steps are whole rounds of all rates; where half of the last round would be for nothing, rounds are shorter.
+TEST(Rates, AStepTakesFewSubstepsBeyondWhatItNeeds)
+{
+    Mesh mesh = box(2, 2, 8, 1, 1, 4, 0.1, 3);
+    for (PliIndex i = 0; i < mesh->point_count; ++i) { // much finer towards one end
+        double *p = mesh->x + 3 * (size_t)i;
+        p[2] = 4.0 * std::pow(p[2] / 4.0, 2.5);
+    }
+    const PliHost host = pli_host_default();
+    PliFemDef def = pli_fem_default();
+    PliError err = {};
+    def.mesh = mesh.get();
+    def.base.multirate = PLI_RATES_OWN;
+    def.base.integrator = PLI_SYMPLECTIC;
+    def.base.material = { PLI_NEOHOOKEAN, 2e5, 0.35, 1000.0, 0.0 };
+    Body body(pli_fem_create(&host, &def, &err));
+    ASSERT_TRUE(body) << err.text;
+    const int rates = pli_body_stats(body.get()).rates, period = 1 << (rates - 1);
+    ASSERT_LE(3, rates);
+    State s(body.get());
+    const double h = pli_body_longest_substep(body.get(), s.x.data());
+    for (double needed : { 1.0, period + 1.0, 2.0 * period + 1.0 }) {
+        pli_body_reset(body.get(), &s.view);
+        const PliStepInfo info = pli_body_step(body.get(), &s.view, (needed - 0.01) * h);
+        ASSERT_TRUE(info.finite);
+        EXPECT_LE(needed, info.substeps);
+        EXPECT_GT(needed + 0.5 * period, info.substeps) << "of " << period << " in a round";
+    }
+}
+
 // ---- slivers ---------------------------------------------------------------------------------------------------------------
 
 namespace

@@ -36,6 +36,16 @@ Vec everything(PliElastic *e, const Vec &x, const Vec &v)
     more.assign(x.size(), 0.0);
     for (int i = 0; i < 3; ++i) pli_elastic_add_force_range(e, cuts[i], cuts[i + 1], x.data(), v.data(), more.data());
     all.insert(all.end(), more.begin(), more.end());
+    const double *places[] = { nullptr, x.data() };
+    for (const double *at : places) {
+        Vec lumped(x.size() / 3, 0.0), viscous(x.size() / 3, 0.0);
+        pli_elastic_add_lumped(e, at, lumped.data(), viscous.data());
+        all.insert(all.end(), lumped.begin(), lumped.end());
+        all.insert(all.end(), viscous.begin(), viscous.end());
+    }
+    more.assign(x.size(), 0.0);
+    pli_elastic_add_rest_response(e, v.data(), more.data());
+    all.insert(all.end(), more.begin(), more.end());
     for (bool project : { true, false }) {
         pli_elastic_set_project(e, project);
         pli_elastic_linearize(e, x.data());

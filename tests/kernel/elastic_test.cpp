@@ -206,6 +206,43 @@ TEST_P(Law, DampingIsProportionalToStiffness)
     EXPECT_LT(distance(viscous, dforce(e.get(), v, 0.02)), 1e-10 * norm(viscous));
 }
 
+TEST_P(Law, RestResponseIsTheDerivativeAtRest)
+{
+    Box box(3);
+    Elastic e = make_elastic(box, material(law(), 0.0));
+    const Vec u = random_vec(box.rest_points.size(), 5);
+    Vec response(u.size(), 0.0);
+    pli_elastic_linearize(e.get(), box.rest_points.data());
+    const Vec tangent = dforce(e.get(), u, -1.0);
+    pli_elastic_add_rest_response(e.get(), u.data(), response.data());
+    for (size_t i = 0; i < u.size(); ++i) EXPECT_NEAR(response[i], tangent[i], 1e-9 * std::sqrt(dot(tangent, tangent)));
+}
+
+/// Four corners: no motion meets more than four times the stiffness lumped at them.
+TEST_P(Law, LumpedStiffnessBoundsTheDerivative)
+{
+    Box box(2);
+    Elastic e = make_elastic(box, material(law(), 0.01));
+    for (double amount : { 0.0, 0.05, 0.2, 0.4 }) {
+        const Vec x = box.deformed(amount);
+        Vec lumped(box.points, 0.0), most(3 * box.points);
+        pli_elastic_add_lumped(e.get(), x.data(), lumped.data(), nullptr);
+        for (size_t i = 0; i < most.size(); ++i) most[i] = lumped[i / 3];
+        pli_elastic_linearize(e.get(), x.data());
+        Vec u = random_vec(most.size(), 11);
+        double theta = 0.0; // of the scaled tangent, by a power iteration
+        for (int k = 0; k < 200; ++k) {
+            const double size = std::sqrt(dot(u, u));
+            for (size_t i = 0; i < u.size(); ++i) u[i] /= size * std::sqrt(most[i]);
+            const Vec f = dforce(e.get(), u, -1.0);
+            for (size_t i = 0; i < u.size(); ++i) u[i] = f[i] / std::sqrt(most[i]);
+            theta = std::sqrt(dot(u, u));
+        }
+        EXPECT_LT(theta, 4.0) << amount;
+        EXPECT_GT(theta, 0.5) << amount << ": and is not far above it";
+    }
+}
+
 TEST_P(Law, ProjectionMakesTheTangentNegative)
 {
     Box box(3);
