@@ -778,7 +778,7 @@ static void add_range(const PliElastic *e, double k, const PliIndex *place, Plac
         bool any = false;
         for (PliIndex q = 0; q < PLI_CORNER_PAIRS * count && !any; ++q) any = is_in(range, place[q]);
         if (!any) continue;
-        if (e->tangents_made)
+        if (e->tangents_made && !pli_elastic_turns(e))
             e->kernel->tet_blocks(e, first / PACK, k, block);
         else
             e->kernel->tet_blocks_at(e, first / PACK, k, e->linear_x, block);

@@ -298,8 +298,65 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
     pack_blocks(&e->tangent[pack], k, out);
 }
 
+// Corotational elements need no principal directions: with G_a the turned gradients, T the clipped (tr S I - S)^-1 of the turned stretch and
+// w the weight, the block (a, b) is w (2 mu G_a.G_b I + lambda G_a G_b^T - [G_a]x T [G_b]x^T / 2).
+W_INLINE void corot_blocks(const PliElastic *e, PliIndex pack, int lane, double k, const double *x,
+                           double (*out)[9][PACK])
+{
+    static const int row[PLI_CORNER_PAIRS] = { 1, 2, 3, 2, 3, 3 }, column[PLI_CORNER_PAIRS] = { 0, 0, 0, 1, 1, 2 };
+    const PliTetPack *p = &e->pack[pack];
+    const W weight = k * (0.0 - w_load(&p->weight[lane])), mu2 = w_set(2.0 * e->lame.mu);
+    W g[9], F[9], R[9], S[6], T[6], G[4][3], Z[3][9], trace;
+    lanes_load_grad(p, lane, g);
+    lanes_gradient(p, lane, x, g, F);
+    polar(F, R, &trace);
+    const int at[6] = { 0, 1, 2, 1, 0, 0 }, to[6] = { 0, 1, 2, 2, 2, 1 };
+    for (int n = 0; n < 6; ++n) {
+        const W *f = F + 3 * at[n], *r = R + 3 * to[n];
+        S[n] = f[0] * r[0] + f[1] * r[1] + f[2] * r[2];
+    }
+    corot_twist(S, trace, 2.0 * mu2 - (2.0 * e->lame.lambda) * (trace - 3.0), mu2, T);
+    for (int n = 0; n < 6; ++n) T[n] = (0.5 * weight) * T[n];
+    for (int i = 0; i < 3; ++i) {
+        for (int a = 1; a < 4; ++a)
+            G[a][i] = R[3 * i] * g[3 * a - 3] + R[3 * i + 1] * g[3 * a - 2] + R[3 * i + 2] * g[3 * a - 1];
+        G[0][i] = 0.0 - (G[1][i] + G[2][i] + G[3][i]);
+    }
+    for (int b = 0; b < 3; ++b)
+        for (int i = 0; i < 3; ++i) { // T [G_b]x
+            const W t0 = T[i == 0   ? 0
+                           : i == 1 ? 5
+                                    : 4],
+                    t1 = T[i == 0   ? 5
+                           : i == 1 ? 1
+                                    : 3],
+                    t2 = T[i == 0   ? 4
+                           : i == 1 ? 3
+                                    : 2];
+            Z[b][3 * i] = t1 * G[b][2] - t2 * G[b][1];
+            Z[b][3 * i + 1] = t2 * G[b][0] - t0 * G[b][2];
+            Z[b][3 * i + 2] = t0 * G[b][1] - t1 * G[b][0];
+        }
+    const W shear = weight * mu2, press = weight * e->lame.lambda;
+    for (int n = 0; n < PLI_CORNER_PAIRS; ++n) {
+        const W *a = G[row[n]], *b = G[column[n]], *z = Z[column[n]];
+        const W same = shear * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+        for (int j = 0; j < 3; ++j) {
+            const W c = press * b[j];
+            W own[3] = { a[0] * c + (a[1] * z[6 + j] - a[2] * z[3 + j]), a[1] * c + (a[2] * z[j] - a[0] * z[6 + j]),
+                         a[2] * c + (a[0] * z[3 + j] - a[1] * z[j]) };
+            own[j] = own[j] + same;
+            for (int i = 0; i < 3; ++i) w_store(&out[n][3 * i + j][lane], own[i]);
+        }
+    }
+}
+
 static void lanes_tet_blocks_at(const PliElastic *e, PliIndex pack, double k, const double *x, double (*out)[9][PACK])
 {
+    if (pli_elastic_turns(e)) {
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) corot_blocks(e, pack, lane, k, x, out);
+        return;
+    }
     _Alignas(64) PliTangentPack t;
     for (PliIndex lane = 0; lane < PACK; lane += TANGENTS * PLI_LANES)
         linearize_groups(e, pack * PACK + lane, TANGENTS, x, &t);

@@ -110,6 +110,12 @@ struct PliElastic {
     bool linearized;
 };
 
+/// Blocks are made from positions even where tangents are kept: cheaper, and so that their bits do not depend on who asked before.
+static inline bool pli_elastic_turns(const PliElastic *e)
+{
+    return e->def.material.law == PLI_COROT && e->linear_project;
+}
+
 /// One evaluation over a range of elements or packs. Forces are added to f lane after lane; slotted: to the targets.
 struct PliElasticKernel {
     void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f,
