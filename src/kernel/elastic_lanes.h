@@ -20,18 +20,11 @@ W_INLINE double *scatter_to(const Scatter *s, int a, int lane)
     return s->slotted ? s->base[to >> 31] + 3 * (size_t)(to & ~SLOT_BIT) : s->base[0] + 3 * (size_t)to;
 }
 
-/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra, one after the other: the order of a sum is the
-/// order of the elements. Lanes outside `live` are dropped.
-W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4][3])
+#if PLI_LANES >= 4
+/// Four lanes after one another: (x y) and z of each corner.
+W_INLINE void scatter_four(const Scatter *s, int lane, unsigned live, const __m256d h[4][3])
 {
-#if PLI_LANES == 1
-    (void)live;
-    for (int a = 0; a < 4; ++a) {
-        double *to = scatter_to(s, a, lane);
-        to[0] += h[a][0], to[1] += h[a][1], to[2] += h[a][2];
-    }
-#elif PLI_LANES == 4
-    W even[4], odd[4]; // (x y) of lanes 0 | 2 and 1 | 3
+    __m256d even[4], odd[4]; // (x y) of lanes 0 | 2 and 1 | 3
     for (int a = 0; a < 4; ++a) {
         even[a] = _mm256_unpacklo_pd(h[a][0], h[a][1]);
         odd[a] = _mm256_unpackhi_pd(h[a][0], h[a][1]);
@@ -53,17 +46,29 @@ W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4
 #undef PLI_ADD_LANE
 #undef PLI_LOW
 #undef PLI_HIGH
-#else
-    _Alignas(64) double out[4][3][PLI_LANES];
-    for (int a = 0; a < 4; ++a)
-        for (int c = 0; c < 3; ++c) w_store(out[a][c], h[a][c]);
-    for (int n = 0; n < PLI_LANES; ++n) {
-        if (!(live >> n & 1u)) continue;
-        for (int a = 0; a < 4; ++a) {
-            double *to = scatter_to(s, a, lane + n);
-            for (int c = 0; c < 3; ++c) to[c] += out[a][c][n];
-        }
+}
+#endif
+
+/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra, one after the other: the order of a sum is the
+/// order of the elements. Lanes outside `live` are dropped.
+W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4][3])
+{
+#if PLI_LANES == 1
+    (void)live;
+    for (int a = 0; a < 4; ++a) {
+        double *to = scatter_to(s, a, lane);
+        to[0] += h[a][0], to[1] += h[a][1], to[2] += h[a][2];
     }
+#elif PLI_LANES == 4
+    scatter_four(s, lane, live, h);
+#else
+    __m256d half[4][3];
+    for (int a = 0; a < 4; ++a)
+        for (int c = 0; c < 3; ++c) half[a][c] = _mm512_castpd512_pd256(h[a][c]);
+    scatter_four(s, lane, live, (const __m256d(*)[3])half);
+    for (int a = 0; a < 4; ++a)
+        for (int c = 0; c < 3; ++c) half[a][c] = _mm512_extractf64x4_pd(h[a][c], 1);
+    scatter_four(s, lane + 4, live >> 4, (const __m256d(*)[3])half);
 #endif
 }
 
