@@ -107,8 +107,20 @@ W_INLINE void lanes_load_grad(const PliTetPack *p, int lane, W g[9])
     for (int k = 0; k < 9; ++k) g[k] = w_load(&p->grad[k][lane]);
 }
 
+/// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
+W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
+{
+    unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
+    for (int lane = 0; bad && lane < PLI_LANES; ++lane)
+        if ((bad >> lane & 1u) && at + (PliIndex)lane < count) {
+            if (found == 0) *first = at + (PliIndex)lane;
+            found++;
+        }
+    return found;
+}
+
 W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic *e, PliIndex first, PliIndex last,
-                         const double *x, const double *v, double *f)
+                         const double *x, const double *v, double *f, PliInverted *note)
 {
     // corotational elements find their rotations a pack at a time
     enum { MOST = PACK / PLI_LANES };
@@ -136,6 +148,9 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
             const W *F = F_all[n];
             W g[9], P[9], h[4][3], k = 0.0 - w_load(&p->weight[lane]);
             lanes_load_grad(p, lane, g);
+            if (note)
+                note->count = count_inverted(law == PLI_COROT ? turn[n].j : determinant(F), here, last, note->count,
+                                             &note->first);
             if (damped) {
                 W Fd[9], S[6];
                 lanes_gradient(p, lane, v, g, Fd);
@@ -151,19 +166,19 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
 }
 
 static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
-                            double *f, bool slotted)
+                            double *f, bool slotted, PliInverted *note)
 {
     // one copy of the loop per law, with or without damping and slots
     const bool damped = v && e->def.material.damping > 0.0;
 #define PLI_LOOP(law)                                                                                                  \
     if (damped && slotted)                                                                                             \
-        force_loop(law, true, true, e, first, last, x, v, f);                                                          \
+        force_loop(law, true, true, e, first, last, x, v, f, note);                                                    \
     else if (damped)                                                                                                   \
-        force_loop(law, true, false, e, first, last, x, v, f);                                                         \
+        force_loop(law, true, false, e, first, last, x, v, f, note);                                                   \
     else if (slotted)                                                                                                  \
-        force_loop(law, false, true, e, first, last, x, v, f);                                                         \
+        force_loop(law, false, true, e, first, last, x, v, f, note);                                                   \
     else                                                                                                               \
-        force_loop(law, false, false, e, first, last, x, v, f);
+        force_loop(law, false, false, e, first, last, x, v, f, note);
     if (e->def.material.law == PLI_STVK) {
         PLI_LOOP(PLI_STVK)
     } else if (e->def.material.law == PLI_COROT) {
@@ -390,18 +405,6 @@ static double lanes_tet_energy(const PliElastic *e, PliIndex first_pack, PliInde
             sum = add_lanes(sum, w_load(&p->weight[lane]) * law_energy(e->def.material.law, &lame, F));
         }
     return sum;
-}
-
-/// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
-W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
-{
-    unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
-    for (int lane = 0; bad && lane < PLI_LANES; ++lane)
-        if ((bad >> lane & 1u) && at + (PliIndex)lane < count) {
-            if (found == 0) *first = at + (PliIndex)lane;
-            found++;
-        }
-    return found;
 }
 
 static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
