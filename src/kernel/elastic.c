@@ -449,16 +449,11 @@ static void entries_to_points(PliIndex first, PliIndex last, int worker, void *a
 
 enum { POINTS = 512 };
 
-/// Shared points are looked at once a pass, whatever its length: short ones are not worth it.
-static bool is_split(const PliElastic *e, const Pass *p)
-{
-    return e->threaded && p->last - p->first > PACK_BLOCK * PACK && p->last - p->first > e->tet_count / 4;
-}
-
 static void run_tets(PliElastic *e, Pass *p)
 {
     if (p->first >= p->last) return;
-    if (is_split(e, p)) {
+    // shared points are looked at once a pass, whatever its length: short ones are not worth it
+    if (e->threaded && p->last - p->first > PACK_BLOCK * PACK && p->last - p->first > e->tet_count / 4) {
         list_slots(e);
         pli_for(&e->host, (e->tet_packs - 1) / e->chunk_packs + 1, 1, pass_chunks, p);
         pli_for(&e->host, e->shared_count, POINTS, slots_to_points, p);
@@ -471,15 +466,13 @@ static void run_pass(PliElastic *e, Pass *p)
 {
     enum { SAMPLE_PACKS = 8 };
     p->last = e->tet_count;
-    const bool split = e->threaded && e->sample_packs > SAMPLE_PACKS;
     // forces of St. Venant-Kirchhoff tetrahedra need no determinant, and every pass would pay for one
     const bool tells = e->tet_count == 0 || (e->sample_count == 0 && e->def.material.law != PLI_STVK);
-    e->has_noted = tells && !p->derivative && !is_split(e, p) && !split;
-    e->noted = (PliInverted){ 0, PLI_NONE };
-    p->note = e->has_noted ? &e->noted : NULL;
+    e->has_noted = tells && !p->derivative && !e->threaded;
+    e->noted = (PliInverted){ 0, PLI_NONE }, p->note = e->has_noted ? &e->noted : NULL;
     run_tets(e, p);
     if (e->sample_count == 0) return;
-    if (split) {
+    if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
         pli_for(&e->host, e->sample_packs, SAMPLE_PACKS, samples_to_stress, p);
         list_entries(e);
         pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
