@@ -448,7 +448,6 @@ static void entries_to_points(PliIndex first, PliIndex last, int worker, void *a
 }
 
 enum { POINTS = 512 };
-
 static void run_tets(PliElastic *e, Pass *p)
 {
     if (p->first >= p->last) return;
