@@ -462,8 +462,11 @@ static PliIndex inverted(void *self, const double *x, PliIndex *first)
 
 static bool noted_inverted(void *self, PliIndex *count, PliIndex *first)
 {
-    return pli_elastic_noted_inverted(((PliElasticForce *)self)->kernel, count,
-                                      first); // samples: in the order of the scheme
+    const PliElasticForce *e = self;
+    const bool noted = pli_elastic_noted_inverted(e->kernel, count, first);
+    if (*first != PLI_NONE && *first < e->element_count)
+        *first = e->element[*first]; // samples: in the order of the scheme
+    return noted;
 }
 
 static void add_von_mises(void *self, const double *x, double *sum)

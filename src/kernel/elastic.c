@@ -374,7 +374,7 @@ typedef struct Pass {
     double k;
     bool derivative;
     PliIndex first, last; ///< of the tetrahedra
-    PliInverted *note;    ///< of samples; NULL: not wanted
+    PliInverted *note;    ///< NULL: not wanted
 } Pass;
 
 static PliIndex tets_before(const PliElastic *e, PliIndex pack)
@@ -388,7 +388,7 @@ static void pass_tets(const Pass *p, PliIndex first, PliIndex last, bool slotted
     if (p->derivative)
         p->e->kernel->tet_dforce(p->e, first, last, p->x, p->k, p->f, slotted);
     else
-        p->e->kernel->tet_force(p->e, first, last, p->x, p->v, p->f, slotted);
+        p->e->kernel->tet_force(p->e, first, last, p->x, p->v, p->f, slotted, slotted ? NULL : p->note);
 }
 
 static void pass_chunks(PliIndex first, PliIndex last, int worker, void *arg)
@@ -448,7 +448,6 @@ static void entries_to_points(PliIndex first, PliIndex last, int worker, void *a
 }
 
 enum { POINTS = 512 };
-
 static void run_tets(PliElastic *e, Pass *p)
 {
     if (p->first >= p->last) return;
@@ -466,7 +465,10 @@ static void run_pass(PliElastic *e, Pass *p)
 {
     enum { SAMPLE_PACKS = 8 };
     p->last = e->tet_count;
-    e->has_noted = false;
+    // forces of St. Venant-Kirchhoff tetrahedra need no determinant, and every pass would pay for one
+    const bool tells = e->tet_count == 0 || (e->sample_count == 0 && e->def.material.law != PLI_STVK);
+    e->has_noted = tells && !p->derivative && !e->threaded;
+    e->noted = (PliInverted){ 0, PLI_NONE }, p->note = e->has_noted ? &e->noted : NULL;
     run_tets(e, p);
     if (e->sample_count == 0) return;
     if (e->threaded && e->sample_packs > SAMPLE_PACKS) {
@@ -474,8 +476,6 @@ static void run_pass(PliElastic *e, Pass *p)
         list_entries(e);
         pli_for(&e->host, e->sample_points, POINTS / 2, entries_to_points, p);
     } else {
-        e->has_noted = !p->derivative && e->tet_count == 0, e->noted = (PliInverted){ 0, PLI_NONE };
-        p->note = e->has_noted ? &e->noted : NULL;
         for (PliIndex pack = 0; pack < e->sample_packs; ++pack) { // gradients come from memory once for both
             samples_to_stress(pack, pack + 1, 0, p);
             if (e->sample_alike && e->sample_alike[pack]) {
@@ -778,7 +778,7 @@ static void add_range(const PliElastic *e, double k, const PliIndex *place, Plac
         bool any = false;
         for (PliIndex q = 0; q < PLI_CORNER_PAIRS * count && !any; ++q) any = is_in(range, place[q]);
         if (!any) continue;
-        if (e->tangents_made)
+        if (e->tangents_made && !pli_elastic_turns(e))
             e->kernel->tet_blocks(e, first / PACK, k, block);
         else
             e->kernel->tet_blocks_at(e, first / PACK, k, e->linear_x, block);

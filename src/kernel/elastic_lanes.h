@@ -20,18 +20,11 @@ W_INLINE double *scatter_to(const Scatter *s, int a, int lane)
     return s->slotted ? s->base[to >> 31] + 3 * (size_t)(to & ~SLOT_BIT) : s->base[0] + 3 * (size_t)to;
 }
 
-/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra, one after the other: the order of a sum is the
-/// order of the elements. Lanes outside `live` are dropped.
-W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4][3])
+#if PLI_LANES >= 4
+/// Four lanes after one another: (x y) and z of each corner.
+W_INLINE void scatter_four(const Scatter *s, int lane, unsigned live, const __m256d h[4][3])
 {
-#if PLI_LANES == 1
-    (void)live;
-    for (int a = 0; a < 4; ++a) {
-        double *to = scatter_to(s, a, lane);
-        to[0] += h[a][0], to[1] += h[a][1], to[2] += h[a][2];
-    }
-#elif PLI_LANES == 4
-    W even[4], odd[4]; // (x y) of lanes 0 | 2 and 1 | 3
+    __m256d even[4], odd[4]; // (x y) of lanes 0 | 2 and 1 | 3
     for (int a = 0; a < 4; ++a) {
         even[a] = _mm256_unpacklo_pd(h[a][0], h[a][1]);
         odd[a] = _mm256_unpackhi_pd(h[a][0], h[a][1]);
@@ -53,17 +46,29 @@ W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4
 #undef PLI_ADD_LANE
 #undef PLI_LOW
 #undef PLI_HIGH
-#else
-    _Alignas(64) double out[4][3][PLI_LANES];
-    for (int a = 0; a < 4; ++a)
-        for (int c = 0; c < 3; ++c) w_store(out[a][c], h[a][c]);
-    for (int n = 0; n < PLI_LANES; ++n) {
-        if (!(live >> n & 1u)) continue;
-        for (int a = 0; a < 4; ++a) {
-            double *to = scatter_to(s, a, lane + n);
-            for (int c = 0; c < 3; ++c) to[c] += out[a][c][n];
-        }
+}
+#endif
+
+/// Adds forces h[corner][component] of PLI_LANES consecutive tetrahedra, one after the other: the order of a sum is the
+/// order of the elements. Lanes outside `live` are dropped.
+W_INLINE void scatter_add(const Scatter *s, int lane, unsigned live, const W h[4][3])
+{
+#if PLI_LANES == 1
+    (void)live;
+    for (int a = 0; a < 4; ++a) {
+        double *to = scatter_to(s, a, lane);
+        to[0] += h[a][0], to[1] += h[a][1], to[2] += h[a][2];
     }
+#elif PLI_LANES == 4
+    scatter_four(s, lane, live, h);
+#else
+    __m256d half[4][3];
+    for (int a = 0; a < 4; ++a)
+        for (int c = 0; c < 3; ++c) half[a][c] = _mm512_castpd512_pd256(h[a][c]);
+    scatter_four(s, lane, live, (const __m256d(*)[3])half);
+    for (int a = 0; a < 4; ++a)
+        for (int c = 0; c < 3; ++c) half[a][c] = _mm512_extractf64x4_pd(h[a][c], 1);
+    scatter_four(s, lane + 4, live >> 4, (const __m256d(*)[3])half);
 #endif
 }
 
@@ -102,8 +107,20 @@ W_INLINE void lanes_load_grad(const PliTetPack *p, int lane, W g[9])
     for (int k = 0; k < 9; ++k) g[k] = w_load(&p->grad[k][lane]);
 }
 
+/// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
+W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
+{
+    unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
+    for (int lane = 0; bad && lane < PLI_LANES; ++lane)
+        if ((bad >> lane & 1u) && at + (PliIndex)lane < count) {
+            if (found == 0) *first = at + (PliIndex)lane;
+            found++;
+        }
+    return found;
+}
+
 W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic *e, PliIndex first, PliIndex last,
-                         const double *x, const double *v, double *f)
+                         const double *x, const double *v, double *f, PliInverted *note)
 {
     // corotational elements find their rotations a pack at a time
     enum { MOST = PACK / PLI_LANES };
@@ -131,6 +148,9 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
             const W *F = F_all[n];
             W g[9], P[9], h[4][3], k = 0.0 - w_load(&p->weight[lane]);
             lanes_load_grad(p, lane, g);
+            if (note)
+                note->count = count_inverted(law == PLI_COROT ? turn[n].j : determinant(F), here, last, note->count,
+                                             &note->first);
             if (damped) {
                 W Fd[9], S[6];
                 lanes_gradient(p, lane, v, g, Fd);
@@ -146,19 +166,19 @@ W_INLINE void force_loop(PliLaw law, bool damped, bool slotted, const PliElastic
 }
 
 static void lanes_tet_force(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v,
-                            double *f, bool slotted)
+                            double *f, bool slotted, PliInverted *note)
 {
     // one copy of the loop per law, with or without damping and slots
     const bool damped = v && e->def.material.damping > 0.0;
 #define PLI_LOOP(law)                                                                                                  \
     if (damped && slotted)                                                                                             \
-        force_loop(law, true, true, e, first, last, x, v, f);                                                          \
+        force_loop(law, true, true, e, first, last, x, v, f, note);                                                    \
     else if (damped)                                                                                                   \
-        force_loop(law, true, false, e, first, last, x, v, f);                                                         \
+        force_loop(law, true, false, e, first, last, x, v, f, note);                                                   \
     else if (slotted)                                                                                                  \
-        force_loop(law, false, true, e, first, last, x, v, f);                                                         \
+        force_loop(law, false, true, e, first, last, x, v, f, note);                                                   \
     else                                                                                                               \
-        force_loop(law, false, false, e, first, last, x, v, f);
+        force_loop(law, false, false, e, first, last, x, v, f, note);
     if (e->def.material.law == PLI_STVK) {
         PLI_LOOP(PLI_STVK)
     } else if (e->def.material.law == PLI_COROT) {
@@ -298,8 +318,65 @@ static void lanes_tet_blocks(const PliElastic *e, PliIndex pack, double k, doubl
     pack_blocks(&e->tangent[pack], k, out);
 }
 
+// Corotational elements need no principal directions: with G_a the turned gradients, T the clipped (tr S I - S)^-1 of the turned stretch and
+// w the weight, the block (a, b) is w (2 mu G_a.G_b I + lambda G_a G_b^T - [G_a]x T [G_b]x^T / 2).
+W_INLINE void corot_blocks(const PliElastic *e, PliIndex pack, int lane, double k, const double *x,
+                           double (*out)[9][PACK])
+{
+    static const int row[PLI_CORNER_PAIRS] = { 1, 2, 3, 2, 3, 3 }, column[PLI_CORNER_PAIRS] = { 0, 0, 0, 1, 1, 2 };
+    const PliTetPack *p = &e->pack[pack];
+    const W weight = k * (0.0 - w_load(&p->weight[lane])), mu2 = w_set(2.0 * e->lame.mu);
+    W g[9], F[9], R[9], S[6], T[6], G[4][3], Z[3][9], trace;
+    lanes_load_grad(p, lane, g);
+    lanes_gradient(p, lane, x, g, F);
+    polar(F, R, &trace);
+    const int at[6] = { 0, 1, 2, 1, 0, 0 }, to[6] = { 0, 1, 2, 2, 2, 1 };
+    for (int n = 0; n < 6; ++n) {
+        const W *f = F + 3 * at[n], *r = R + 3 * to[n];
+        S[n] = f[0] * r[0] + f[1] * r[1] + f[2] * r[2];
+    }
+    corot_twist(S, trace, 2.0 * mu2 - (2.0 * e->lame.lambda) * (trace - 3.0), mu2, T);
+    for (int n = 0; n < 6; ++n) T[n] = (0.5 * weight) * T[n];
+    for (int i = 0; i < 3; ++i) {
+        for (int a = 1; a < 4; ++a)
+            G[a][i] = R[3 * i] * g[3 * a - 3] + R[3 * i + 1] * g[3 * a - 2] + R[3 * i + 2] * g[3 * a - 1];
+        G[0][i] = 0.0 - (G[1][i] + G[2][i] + G[3][i]);
+    }
+    for (int b = 0; b < 3; ++b)
+        for (int i = 0; i < 3; ++i) { // T [G_b]x
+            const W t0 = T[i == 0   ? 0
+                           : i == 1 ? 5
+                                    : 4],
+                    t1 = T[i == 0   ? 5
+                           : i == 1 ? 1
+                                    : 3],
+                    t2 = T[i == 0   ? 4
+                           : i == 1 ? 3
+                                    : 2];
+            Z[b][3 * i] = t1 * G[b][2] - t2 * G[b][1];
+            Z[b][3 * i + 1] = t2 * G[b][0] - t0 * G[b][2];
+            Z[b][3 * i + 2] = t0 * G[b][1] - t1 * G[b][0];
+        }
+    const W shear = weight * mu2, press = weight * e->lame.lambda;
+    for (int n = 0; n < PLI_CORNER_PAIRS; ++n) {
+        const W *a = G[row[n]], *b = G[column[n]], *z = Z[column[n]];
+        const W same = shear * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+        for (int j = 0; j < 3; ++j) {
+            const W c = press * b[j];
+            W own[3] = { a[0] * c + (a[1] * z[6 + j] - a[2] * z[3 + j]), a[1] * c + (a[2] * z[j] - a[0] * z[6 + j]),
+                         a[2] * c + (a[0] * z[3 + j] - a[1] * z[j]) };
+            own[j] = own[j] + same;
+            for (int i = 0; i < 3; ++i) w_store(&out[n][3 * i + j][lane], own[i]);
+        }
+    }
+}
+
 static void lanes_tet_blocks_at(const PliElastic *e, PliIndex pack, double k, const double *x, double (*out)[9][PACK])
 {
+    if (pli_elastic_turns(e)) {
+        for (int lane = 0; lane < PACK; lane += PLI_LANES) corot_blocks(e, pack, lane, k, x, out);
+        return;
+    }
     _Alignas(64) PliTangentPack t;
     for (PliIndex lane = 0; lane < PACK; lane += TANGENTS * PLI_LANES)
         linearize_groups(e, pack * PACK + lane, TANGENTS, x, &t);
@@ -330,7 +407,6 @@ static double lanes_tet_energy(const PliElastic *e, PliIndex first_pack, PliInde
     return sum;
 }
 
-/// Counts the lanes of `at` that are below `count` and not positive (a NaN counts).
 /// Squares of the gradients of all four corners.
 W_INLINE void corner_squares(const W g[9], W square[4])
 {
@@ -404,17 +480,6 @@ static void lanes_tet_rest_response(const PliElastic *e, const double *u, double
         lanes_corner_forces(P, g, h);
         scatter_add(&to, lane, live_lanes(at, 0, e->tet_count), (const W(*)[3])h);
     }
-}
-
-W_INLINE PliIndex count_inverted(W det, PliIndex at, PliIndex count, PliIndex found, PliIndex *first)
-{
-    unsigned bad = W_ALL & ~w_greater(det, w_set(0.0));
-    for (int lane = 0; bad && lane < PLI_LANES; ++lane)
-        if ((bad >> lane & 1u) && at + (PliIndex)lane < count) {
-            if (found == 0) *first = at + (PliIndex)lane;
-            found++;
-        }
-    return found;
 }
 
 static PliIndex lanes_tet_inverted(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,

@@ -110,10 +110,17 @@ struct PliElastic {
     bool linearized;
 };
 
+/// Blocks are made from positions even where tangents are kept: cheaper, and so that their bits do not depend on who asked before.
+static inline bool pli_elastic_turns(const PliElastic *e)
+{
+    return e->def.material.law == PLI_COROT && e->linear_project;
+}
+
 /// One evaluation over a range of elements or packs. Forces are added to f lane after lane; slotted: to the targets.
 struct PliElasticKernel {
+    /// note (may be NULL, as below): those inside out are added; of whole groups of lanes.
     void (*tet_force)(const PliElastic *e, PliIndex first, PliIndex last, const double *x, const double *v, double *f,
-                      bool slotted);
+                      bool slotted, PliInverted *note);
     void (*tet_dforce)(const PliElastic *e, PliIndex first, PliIndex last, const double *dx, double k, double *df,
                        bool slotted);
     void (*tet_linearize)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x);
@@ -126,7 +133,6 @@ struct PliElasticKernel {
     void (*tet_rest_response)(const PliElastic *e, const double *u, double *f);
     PliIndex (*tet_inverted)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x,
                              PliIndex *first);
-    /// note (may be NULL): those inside out are added.
     void (*sample_force)(const PliElastic *e, PliIndex first_pack, PliIndex last_pack, const double *x, const double *v,
                          PliInverted *note);
     /// f += P g of a pack whose samples are alike, lane after lane.

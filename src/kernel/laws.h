@@ -459,11 +459,52 @@ W_INLINE void tangent_values(PliLaw law, const Lame *m, const W s[3], W trace, W
 W_INLINE void law_tangents(PliLaw law, const Lame *m, const W (*F)[9], const W *k, bool project, Tangent *out,
                            int groups)
 {
-    static const double rough =
-        1e-4; // without negative eigenvalues they are not the derivatives to the last digit anyway
+    // without negative eigenvalues they are not the derivatives to the last digit anyway; corotational ones are, for the blocks that are
+    // made without directions
+    static const double rough = 1e-4;
     W s[TANGENTS][3], trace[TANGENTS];
-    tangent_directions(F, groups, project ? rough : 4e-16, s, trace, out);
+    tangent_directions(F, groups, project && law != PLI_COROT ? rough : 4e-16, s, trace, out);
     for (int g = 0; g < groups; ++g) tangent_values(law, m, s[g], trace[g], k[g], project, &out[g]);
+}
+
+/// f(S) of a symmetric S with trace `trace`, where f(s) = c / (trace - s), but at most `most`. By eigenvalues alone: f(S) is the square
+/// polynomial through them. Of the cubic of the deviator the root that is farther out is found first, never a double one.
+W_INLINE void corot_twist(const W S[6], W trace, W c, W most, W T[6])
+{
+    const W third = trace * (1.0 / 3.0), zero = w_set(0.0), one = w_set(1.0), tiny = w_set(1e-30);
+    const W d0 = S[0] - third, d1 = S[1] - third, d2 = S[2] - third;
+    const W square = S[3] * S[3] + S[4] * S[4] + S[5] * S[5];
+    const W j2 = 0.5 * (d0 * d0 + d1 * d1 + d2 * d2) + square;
+    const W j3 = d0 * (d1 * d2 - S[3] * S[3]) + S[5] * (S[4] * S[3] - S[5] * d2) + S[4] * (S[5] * S[3] - d1 * S[4]);
+    const W m = w_sqrt(w_max(j2 * (1.0 / 3.0), tiny));
+    W r = w_abs(j3) / (2.0 * (m * m * m));
+    r = w_pick_greater(r, one, one, r);
+    W y = 0.8660254 + r * (1.0 / 6.0) - 0.0326921 * (r * r); // cos(acos(r) / 3), solves 4 y^3 - 3 y = r
+    for (int n = 0; n < 2; ++n) {
+        const W y2 = y * y;
+        y = y - (y * (4.0 * y2 - 3.0) - r) / (12.0 * y2 - 3.0);
+    }
+    const W far = w_sign_of(2.0 * (m * y), j3), half = 0.5 * w_sqrt(w_max(4.0 * j2 - 3.0 * (far * far), zero));
+    const W s[3] = { far, 0.0 - 0.5 * far - half, half - 0.5 * far }; // of the deviator
+    W f[3];
+    for (int i = 0; i < 3; ++i) {
+        const W sum = w_max(trace - third - s[i], w_set(1e-3)), own = c / sum;
+        f[i] = w_pick_greater(own, most, most, own);
+    }
+    // divided differences; f has a bounded slope, so that where two are as good as one any slope does
+    static const double apart = 1e-7;
+    const W gap = s[2] - s[1], reach = s[0] - s[1], rest = s[0] - s[2], least = w_set(apart);
+    const W near12 = (f[2] - f[1]) / w_max(gap, least);
+    const W far12 = (f[0] - f[1]) / w_sign_of(w_max(w_abs(reach), least), reach);
+    const W curve = (far12 - near12) / w_sign_of(w_max(w_abs(rest), least), rest);
+    // f1 + near12 (D - s1) + curve (D - s1)(D - s2)
+    const W linear = near12 - curve * (s[1] + s[2]), constant = f[1] - near12 * s[1] + curve * (s[1] * s[2]);
+    T[0] = constant + linear * d0 + curve * (d0 * d0 + S[5] * S[5] + S[4] * S[4]);
+    T[1] = constant + linear * d1 + curve * (S[5] * S[5] + d1 * d1 + S[3] * S[3]);
+    T[2] = constant + linear * d2 + curve * (S[4] * S[4] + S[3] * S[3] + d2 * d2);
+    T[3] = linear * S[3] + curve * (S[5] * S[4] + S[3] * (d1 + d2));
+    T[4] = linear * S[4] + curve * (S[5] * S[3] + S[4] * (d0 + d2));
+    T[5] = linear * S[5] + curve * (S[4] * S[3] + S[5] * (d0 + d1));
 }
 
 /// M' of PliTangentPack from M, in place.

@@ -17,101 +17,57 @@ void pli_assembled_release(PliAssembled *m)
     const PliHost *h = &m->host;
 #define RELEASE(name) PLI_FREE(h, m->name, m->name##_capacity)
     RELEASE(order), RELEASE(place), RELEASE(first), RELEASE(column), RELEASE(value), RELEASE(fixed);
-    RELEASE(in), RELEASE(out), RELEASE(corner_place), RELEASE(edge_first), RELEASE(edge_column), RELEASE(pair);
-    RELEASE(near_first), RELEASE(near), RELEASE(scratch);
+    RELEASE(in), RELEASE(out), RELEASE(corner_place), RELEASE(edge_first), RELEASE(edge_column), RELEASE(scratch);
 #undef RELEASE
+    pli_couplings_release(&m->couplings);
     pli_slave_rows_release(&m->slaves);
 }
 
 // ---- which points couple ----------------------------------------------------------------------------------------------------
 
-typedef struct PairArg {
-    PliAssembled *m;
-    bool failed;
-} PairArg;
-
 static void push_pair(PliIndex row, PliIndex column, const double k9[9], void *user)
 {
     (void)k9;
-    PairArg *arg = user;
-    PliAssembled *m = arg->m;
-    if (row <= column || arg->failed) return; // mirrors come, too
-    arg->failed = !PLI_GROW(&m->host, m->pair, m->pair_count, m->pair_capacity);
-    if (!arg->failed) m->pair[m->pair_count++] = (PliPair){ row, column };
+    if (row > column) pli_couplings_join(user, row, column); // mirrors come, too
 }
 
 /// @return false when stiffness does not come from elements with four corners alone.
-static bool push_corners(PliAssembled *m, const PliSystem *s, PairArg *arg)
+static bool push_corners(PliAssembled *m, const PliSystem *s)
 {
     const PliIndex *corner;
     PliIndex count;
+    PliCouplings *c = &m->couplings;
     if (!s->force->corners || !s->force->corners(s->force_self, &corner, &count)) return false;
     m->slaves.host = m->host;
     if (!RESERVE(m, corner_place, PLI_CORNER_PAIRS * (size_t)count) ||
         !pli_slave_rows_pattern(&m->slaves, s, corner, count))
-        arg->failed = true;
-    for (PliIndex e = 0; e < count && !arg->failed; ++e, corner += 4)
+        c->failed = true;
+    for (PliIndex e = 0; e < count && !c->failed; ++e, corner += 4)
         for (int a = 0; a < 4; ++a)
-            for (int b = 0; b < a; ++b) {
-                const PliIndex i = corner[a], j = corner[b];
-                if (i < s->active_count && j < s->active_count) push_pair(i > j ? i : j, i > j ? j : i, NULL, arg);
-            }
-    if (!arg->failed) pli_slave_rows_couple(&m->slaves, push_pair, arg);
+            for (int b = 0; b < a; ++b)
+                if (corner[a] < s->active_count && corner[b] < s->active_count)
+                    pli_couplings_join(c, corner[a], corner[b]);
+    pli_couplings_join_slaves(c, &m->slaves);
     return true;
 }
 
-static void push_all(PliAssembled *m, const PliStepMatrix *a, PairArg *arg)
+static void push_all(PliAssembled *m, const PliStepMatrix *a)
 {
-    m->pair_count = 0;
-    m->by_corners = push_corners(m, a->system, arg);
-    if (!m->by_corners) {
-        m->pair_count = 0;
-        pli_step_matrix_pattern(a, push_pair, arg);
-    }
+    PliCouplings *c = &m->couplings;
+    c->host = m->host;
+    pli_couplings_begin(c, m->n);
+    m->by_corners = push_corners(m, a->system);
+    if (!m->by_corners) pli_step_matrix_pattern(a, push_pair, c);
     for (PliIndex i = 0; a->mass_first && i < a->count; ++i)
-        for (PliIndex k = a->mass_first[i]; k < a->mass_first[i + 1]; ++k) push_pair(i, a->mass_column[k], NULL, arg);
-}
-
-/// Neighbours of each point, each once: those that are free, or only those that are not.
-static bool list_neighbours(PliAssembled *m, const uint8_t *fixed, bool edges)
-{
-    const PliIndex n = m->n;
-    if (2 * m->pair_count >= PLI_NONE || !RESERVE(m, near_first, (size_t)n + 2) ||
-        !RESERVE(m, near, 2 * m->pair_count) || !RESERVE(m, scratch, 2 * (size_t)n))
-        return false;
-    PliIndex *first = m->near_first, *seen = m->scratch;
-    memset(first, 0, ((size_t)n + 2) * sizeof *first);
-    for (size_t k = 0; k < m->pair_count; ++k) {
-        const PliPair p = m->pair[k];
-        first[p.row + 2] += !fixed[p.row] && !fixed[p.column] == !edges;
-        first[p.column + 2] += !fixed[p.column] && !fixed[p.row] == !edges;
-    }
-    for (PliIndex i = 0; i < n; ++i) first[i + 2] += first[i + 1];
-    for (size_t k = 0; k < m->pair_count; ++k) {
-        const PliPair p = m->pair[k];
-        if (!fixed[p.row] && !fixed[p.column] == !edges) m->near[first[p.row + 1]++] = p.column;
-        if (!fixed[p.column] && !fixed[p.row] == !edges) m->near[first[p.column + 1]++] = p.row;
-    }
-    for (PliIndex i = 0; i < n; ++i) seen[i] = PLI_NONE;
-    PliIndex used = 0;
-    for (PliIndex i = 0, from = 0; i < n; ++i) {
-        const PliIndex to = first[i + 1];
-        first[i] = used;
-        for (PliIndex k = from; k < to; ++k) {
-            const PliIndex j = m->near[k];
-            if (seen[j] == i) continue;
-            seen[j] = i;
-            m->near[used++] = j;
-        }
-        from = to;
-    }
-    first[n] = used;
-    return true;
+        for (PliIndex k = a->mass_first[i]; k < a->mass_first[i + 1]; ++k) pli_couplings_join(c, i, a->mass_column[k]);
 }
 
 // ---- the order: reverse Cuthill-McKee ----------------------------------------------------------------------------------------
 
-static PliIndex degree_of(const PliAssembled *m, PliIndex i) { return m->near_first[i + 1] - m->near_first[i]; }
+static PliIndex degree_of(const PliAssembled *m, PliIndex i)
+{
+    return m->couplings.near_first[i + 1] - m->couplings.near_first[i];
+}
 
 /// Points reached from `start`, breadth first and small degrees first, into order from `at` on. @return behind the last
 static PliIndex spread_from(const PliAssembled *m, PliIndex start, PliIndex at, PliIndex mark, PliIndex *seen,
@@ -121,8 +77,8 @@ static PliIndex spread_from(const PliAssembled *m, PliIndex start, PliIndex at, 
     order[end++] = start, seen[start] = mark;
     for (PliIndex k = at; k < end; ++k) {
         const PliIndex i = order[k], born = end;
-        for (PliIndex e = m->near_first[i]; e < m->near_first[i + 1]; ++e) {
-            const PliIndex j = m->near[e];
+        for (PliIndex e = m->couplings.near_first[i]; e < m->couplings.near_first[i + 1]; ++e) {
+            const PliIndex j = m->couplings.near[e];
             if (seen[j] == mark) continue;
             seen[j] = mark;
             PliIndex p = end++;
@@ -142,8 +98,8 @@ static void sort_by_depth(PliAssembled *m)
     for (PliIndex r = 0; r < n; ++r) {
         const PliIndex i = m->order[r];
         PliIndex d = 0;
-        for (PliIndex e = m->near_first[i]; e < m->near_first[i + 1]; ++e) {
-            const PliIndex c = m->place[m->near[e]];
+        for (PliIndex e = m->couplings.near_first[i]; e < m->couplings.near_first[i + 1]; ++e) {
+            const PliIndex c = m->place[m->couplings.near[e]];
             if (c < r && depth[c] + 1 > d) d = depth[c] + 1;
         }
         depth[r] = d;
@@ -188,8 +144,8 @@ static PliIndex sort_into(const PliAssembled *m, PliIndex r, bool edges, PliInde
 {
     PliIndex used = from;
     const PliIndex i = m->order[r];
-    for (PliIndex e = m->near_first[i]; e < m->near_first[i + 1]; ++e) {
-        const PliIndex c = m->place[m->near[e]];
+    for (PliIndex e = m->couplings.near_first[i]; e < m->couplings.near_first[i + 1]; ++e) {
+        const PliIndex c = m->place[m->couplings.near[e]];
         if (c > r && !edges) continue;
         PliIndex p = used++;
         for (; p > from && column[p - 1] > c; --p) column[p] = column[p - 1];
@@ -212,11 +168,11 @@ static size_t all_blocks(const PliAssembled *m)
 static bool build_rows(PliAssembled *m, const uint8_t *fixed)
 {
     const PliIndex n = m->n;
-    if (!RESERVE(m, first, (size_t)n + 1) || !RESERVE(m, column, m->near_first[n] / 2 + 1)) return false;
+    if (!RESERVE(m, first, (size_t)n + 1) || !RESERVE(m, column, m->couplings.near_first[n] / 2 + 1)) return false;
     m->first[0] = 0;
     for (PliIndex r = 0; r < n; ++r) m->first[r + 1] = sort_into(m, r, false, m->column, m->first[r]);
-    if (!list_neighbours(m, fixed, true) || !RESERVE(m, edge_first, (size_t)n + 1) ||
-        !RESERVE(m, edge_column, (size_t)m->near_first[n] + 1))
+    if (!pli_couplings_list(&m->couplings, fixed, true) || !RESERVE(m, edge_first, (size_t)n + 1) ||
+        !RESERVE(m, edge_column, (size_t)m->couplings.near_first[n] + 1))
         return false;
     m->edge_first[0] = 0;
     for (PliIndex r = 0; r < n; ++r) m->edge_first[r + 1] = sort_into(m, r, true, m->edge_column, m->edge_first[r]);
@@ -247,8 +203,8 @@ static PliIndex place_of(const PliAssembled *m, const uint8_t *fixed, PliIndex i
 static bool list_blocks(PliAssembled *m)
 {
     const PliIndex n = m->n;
-    if (4 * (size_t)m->first[n] >= PLI_NONE || !RESERVE(m, near, 4 * (size_t)m->first[n] + 1)) return false;
-    PliIndex *first = m->near_first;
+    if (4 * (size_t)m->first[n] >= PLI_NONE || !RESERVE(&m->couplings, near, 4 * (size_t)m->first[n] + 1)) return false;
+    PliIndex *first = m->couplings.near_first;
     memset(first, 0, ((size_t)n + 2) * sizeof *first);
     for (PliIndex r = 0; r < n; ++r)
         for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e) first[r + 2] += 2, first[m->column[e] + 2] += 2;
@@ -256,8 +212,8 @@ static bool list_blocks(PliAssembled *m)
     for (PliIndex r = 0; r < n; ++r)
         for (PliIndex e = m->first[r]; e < m->first[r + 1]; ++e) {
             const PliIndex c = m->column[e], here = first[r + 1], there = first[c + 1];
-            m->near[here] = m->order[c], m->near[here + 1] = n + e;
-            m->near[there] = m->order[r], m->near[there + 1] = (n + e) | PLI_PLACE_MIRRORED;
+            m->couplings.near[here] = m->order[c], m->couplings.near[here + 1] = n + e;
+            m->couplings.near[there] = m->order[r], m->couplings.near[there + 1] = (n + e) | PLI_PLACE_MIRRORED;
             first[r + 1] += 2, first[c + 1] += 2;
         }
     return true;
@@ -269,28 +225,39 @@ static const PliIndex *row_places(const void *user, PliIndex point)
     const PliAssembled *m = user;
     const PliIndex r = m->place[point];
     m->scratch[point] = r;
-    for (PliIndex e = m->near_first[r]; e < m->near_first[r + 1]; e += 2) m->scratch[m->near[e]] = m->near[e + 1];
+    for (PliIndex e = m->couplings.near_first[r]; e < m->couplings.near_first[r + 1]; e += 2)
+        m->scratch[m->couplings.near[e]] = m->couplings.near[e + 1];
     return m->scratch;
 }
 
-static PliIndex corner_place(const PliAssembled *m, const PliSystem *s, PliIndex i, PliIndex j)
+static inline PliIndex corner_place(const PliAssembled *m, const PliSystem *s, bool ranked, PliIndex i, PliIndex j)
 {
     const PliIndex n = s->active_count, from = (PliIndex)blocks_before_slaves(m);
+    if (i < n && j < n && ranked && !s->fixed[i] && !s->fixed[j]) {
+        const PliIndex r = m->place[i], c = m->place[j], high = r > c ? r : c, low = r > c ? c : r;
+        return (n + m->first[high] + pli_couplings_place(&m->couplings, high, low)) | (r > c ? 0 : PLI_PLACE_MIRRORED);
+    }
     if (i < n && j < n) return place_of(m, s->fixed, i, j);
     return i > j ? from + pli_slave_rows_find(&m->slaves, i - n, j)
                  : (from + pli_slave_rows_find(&m->slaves, j - n, i)) | PLI_PLACE_MIRRORED;
 }
 
-static bool place_corners(PliAssembled *m, const PliSystem *s)
+PLI_WIDE static void find_places(PliAssembled *m, const PliSystem *s, const PliIndex *corner, PliIndex count,
+                                 bool ranked)
 {
     static const int row[PLI_CORNER_PAIRS] = { 1, 2, 3, 2, 3, 3 }, column[PLI_CORNER_PAIRS] = { 0, 0, 0, 1, 1, 2 };
-    const PliIndex *corner;
-    PliIndex count;
-    s->force->corners(s->force_self, &corner, &count);
     for (PliIndex e = 0; e < count; ++e, corner += 4)
         for (int q = 0; q < PLI_CORNER_PAIRS; ++q)
             m->corner_place[PLI_CORNER_PAIRS * (size_t)e + (size_t)q] =
-                corner_place(m, s, corner[row[q]], corner[column[q]]);
+                corner_place(m, s, ranked, corner[row[q]], corner[column[q]]);
+}
+
+static bool place_corners(PliAssembled *m, const PliSystem *s)
+{
+    const PliIndex *corner;
+    PliIndex count;
+    s->force->corners(s->force_self, &corner, &count);
+    find_places(m, s, corner, count, pli_couplings_rank(&m->couplings, m->first, m->column));
     if (m->slaves.count == 0) return true;
     if (!list_blocks(m)) return false;
     pli_slave_rows_place(&m->slaves, row_places, m);
@@ -299,16 +266,16 @@ static bool place_corners(PliAssembled *m, const PliSystem *s)
 
 PliStatus pli_assembled_pattern(PliAssembled *m, const PliStepMatrix *a)
 {
-    PairArg arg = { m, false };
+    PliCouplings *c = &m->couplings;
     m->n = a->count;
-    push_all(m, a, &arg);
-    if (arg.failed || !list_neighbours(m, a->fixed, false) || !RESERVE(m, order, m->n) || !RESERVE(m, place, m->n))
+    push_all(m, a);
+    if (!pli_couplings_list(c, a->fixed, false) || !RESERVE(m, order, m->n) || !RESERVE(m, place, m->n) ||
+        !RESERVE(m, scratch, 2 * (size_t)m->n))
         return PLI_OUT_OF_MEMORY;
     order_rows(m);
     if (!build_rows(m, a->fixed)) return PLI_OUT_OF_MEMORY;
     if (m->by_corners && !place_corners(m, a->system)) return PLI_OUT_OF_MEMORY;
-    PLI_FREE(&m->host, m->pair, m->pair_capacity); // each pair several times: as much memory as the blocks themselves
-    m->pair = NULL, m->pair_capacity = m->pair_count = 0;
+    pli_couplings_end(c);
     return PLI_OK;
 }
 

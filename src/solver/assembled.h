@@ -6,13 +6,9 @@
 // row of the identity and no others. Tethers are not part of it: they come and go within a step, and few points have them.
 // The pattern allocates when it grows; filling and multiplying never do.
 
-#include "solver/slave_rows.h"
+#include "solver/couplings.h"
 #include "solver/system.h"
 #include "solver/triangle.h"
-
-typedef struct PliPair {
-    PliIndex row, column;
-} PliPair;
 
 typedef struct PliAssembled {
     PliHost host;
@@ -31,12 +27,10 @@ typedef struct PliAssembled {
     PliSlaveRows slaves;
 
     // while a pattern is made
-    PliPair *pair;
-    size_t pair_count;
-    PliIndex *near_first, *near, *scratch; ///< neighbours of each point
+    PliCouplings couplings; ///< its lists serve for blocks by rows, too
+    PliIndex *scratch;
     size_t order_capacity, place_capacity, first_capacity, column_capacity, value_capacity, fixed_capacity, in_capacity,
-        out_capacity, edge_first_capacity, edge_column_capacity, corner_place_capacity, pair_capacity,
-        near_first_capacity, near_capacity, scratch_capacity;
+        out_capacity, edge_first_capacity, edge_column_capacity, corner_place_capacity, scratch_capacity;
 } PliAssembled;
 
 void pli_assembled_release(PliAssembled *m);

@@ -150,16 +150,6 @@ bool pli_slave_rows_pattern(PliSlaveRows *r, const PliSystem *s, const PliIndex 
     return find_neighbours(r, s, corner, element_count) && list_own(r, s) && list_terms(r, s);
 }
 
-void pli_slave_rows_couple(const PliSlaveRows *r, PliBlockFn *fn, void *user)
-{
-    for (PliIndex i = 0; i < r->count; ++i)
-        for (PliIndex k = r->own_first[i]; k < r->own_first[i + 1]; ++k)
-            for (PliIndex q = r->slot_first[i]; q < r->slot_first[i + 1]; ++q) {
-                const PliIndex a = r->own[k], b = r->slot[q];
-                if (a != b) fn(a > b ? a : b, a > b ? b : a, NULL, user);
-            }
-}
-
 void pli_slave_rows_place(PliSlaveRows *r, const PliIndex *(*row)(const void *user, PliIndex point), const void *user)
 {
     for (PliIndex i = 0; i < r->count; ++i) {

@@ -33,8 +33,6 @@ typedef struct PliSlaveRows {
 void pli_slave_rows_release(PliSlaveRows *r);
 /// Rows of the slaves of `s` for these elements of four corners. @return false: no memory
 bool pli_slave_rows_pattern(PliSlaveRows *r, const PliSystem *s, const PliIndex *corner, PliIndex element_count);
-/// Calls fn with every pair of free active points that some row couples, row > column, more than once perhaps; no blocks.
-void pli_slave_rows_couple(const PliSlaveRows *r, PliBlockFn *fn, void *user);
 /// Where blocks of pairs of free active points are: `row` gives those of a point with every point it couples with, PLI_PLACE_MIRRORED
 /// included, by numbers of points, until the next call.
 void pli_slave_rows_place(PliSlaveRows *r, const PliIndex *(*row)(const void *user, PliIndex point), const void *user);

@@ -317,21 +317,14 @@ TEST_P(Law, ElementMatricesAreTheDerivative)
     }
 }
 
-// Every block in a place of its own, some of them transposed.
-TEST_P(Law, PlacedBlocksAreTheDerivative)
+/// K d by the blocks of pairs of corners, every block in a place of its own, some of them transposed.
+Vec placed_product(const PliElastic *e, const Box &box, const Vec &d, double factor)
 {
     static const int row[] = { 1, 2, 3, 2, 3, 3 }, column[] = { 0, 0, 0, 1, 1, 2 };
-    Box box(3);
-    const Vec x = box.deformed(0.1), d = random_vec(x.size(), 71);
-    Elastic e = make_elastic(box, material(law()));
-    pli_elastic_linearize(e.get(), x.data());
-    Vec expected = dforce(e.get(), d);
-    for (double &c : expected) c *= -0.3;
     std::vector<PliIndex> place(PLI_CORNER_PAIRS * size_t(box.count));
     for (size_t k = 0; k < place.size(); ++k) place[k] = PliIndex(k) | (k % 7 == 3 ? PLI_PLACE_MIRRORED : 0u);
-    Vec value(9 * place.size(), 0.0);
-    Vec f(x.size(), 0.0);
-    pli_elastic_add_tet_blocks(e.get(), -0.3, place.data(), value.data());
+    Vec value(9 * place.size(), 0.0), f(d.size(), 0.0);
+    pli_elastic_add_tet_blocks(e, factor, place.data(), value.data());
     for (size_t k = 0; k < place.size(); ++k) {
         const size_t t = k / PLI_CORNER_PAIRS, q = k % PLI_CORNER_PAIRS;
         const size_t r = 3 * size_t(box.tets[4 * t + row[q]]), c = 3 * size_t(box.tets[4 * t + column[q]]);
@@ -342,7 +335,67 @@ TEST_P(Law, PlacedBlocksAreTheDerivative)
                 f[c + j] += v * (d[r + i] - d[c + i]);
             }
     }
+    return f;
+}
+
+TEST_P(Law, PlacedBlocksAreTheDerivative)
+{
+    Box box(3);
+    const Vec x = box.deformed(0.1), d = random_vec(x.size(), 71);
+    Elastic e = make_elastic(box, material(law()));
+    pli_elastic_linearize(e.get(), x.data());
+    const Vec f = placed_product(e.get(), box, d, -0.3);
+    Vec expected = dforce(e.get(), d);
+    for (double &c : expected) c *= -0.3;
     EXPECT_LT(distance(f, expected), 1e-12 * norm(expected));
+}
+
+// Without negative eigenvalues. Stretched bodies have none: nothing may change, with stretches that are all different, two alike or all.
+TEST_P(Law, DefiniteBlocksAreTheDerivativeWhereThatIsDefinite)
+{
+    Box box(3);
+    Elastic e = make_elastic(box, material(law()));
+    const Vec stretches[] = { { 1.0, 1.0, 1.0 }, { 1.2, 1.2, 1.2 }, { 1.3, 1.3, 1.1 }, { 1.1, 1.25, 1.4 } };
+    for (const Vec &stretch : stretches) {
+        Vec x = box.rest_points;
+        const double share = law() == PLI_NEOHOOKEAN ? 0.05 : 1.0; // its volume resists, which makes shear unstable
+        for (size_t i = 0; i < x.size(); ++i) x[i] *= 1.0 + share * (stretch[i % 3] - 1.0);
+        const Vec d = random_vec(x.size(), 72);
+        pli_elastic_set_project(e.get(), true);
+        pli_elastic_linearize(e.get(), x.data());
+        const Vec f = placed_product(e.get(), box, d, 1.0);
+        pli_elastic_set_project(e.get(), false);
+        pli_elastic_linearize(e.get(), x.data());
+        const Vec expected = dforce(e.get(), d);
+        EXPECT_LT(distance(f, expected), 1e-7 * norm(expected)) << stretch[0] << " " << stretch[1] << " " << stretch[2];
+    }
+}
+
+// Compressed and turned about: no direction has negative stiffness, and the blocks are those of the tangents that products are made with.
+TEST_P(Law, DefiniteBlocksHaveNoNegativeDirection)
+{
+    Box box(3);
+    Elastic e = make_elastic(box, material(law()));
+    pli_elastic_set_project(e.get(), true);
+    for (double amount : { 0.1, 0.3, 0.9 }) {
+        const Vec x = box.deformed(amount);
+        pli_elastic_linearize(e.get(), x.data());
+        const Vec d = random_vec(x.size(), 73), f = placed_product(e.get(), box, d, -1.0);
+        Vec expected = dforce(e.get(), d);
+        for (double &c : expected) c *= -1.0;
+        EXPECT_LT(distance(f, expected), (law() == PLI_COROT ? 1e-6 : 1e-3) * norm(expected)) << amount;
+        for (uint64_t seed = 100; seed < 120; ++seed) {
+            const Vec way = random_vec(x.size(), seed);
+            EXPECT_GT(dot(way, placed_product(e.get(), box, way, -1.0)), 0.0);
+        }
+        PliIndex found, first, count, where;
+        force(e.get(), x);
+        found = pli_elastic_inverted(e.get(), x.data(), &first);
+        if (law() == PLI_STVK) continue;
+        ASSERT_TRUE(pli_elastic_noted_inverted(e.get(), &count, &where)); // forces tell on the way
+        EXPECT_EQ(count, found);
+        EXPECT_EQ(where, first);
+    }
 }
 
 TEST_P(Law, SamplesEqualTetrahedra)
