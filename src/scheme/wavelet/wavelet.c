@@ -55,12 +55,6 @@ static void reset(void *self)
     pli_wavelet_refresh_cut(s);
 }
 
-static void follow(void *self, const PliIndex *dof, PliIndex count, double *x)
-{
-    (void)dof, (void)count;
-    pli_wavelet_spread(self, x);
-}
-
 static bool is_valid(const void *self, PliError *err)
 {
     const PliWavelet *s = self;
@@ -122,7 +116,8 @@ const PliSchemeOps pli_wavelet_ops = {
     .adapt = pli_wavelet_adapt,
     .spread = pli_wavelet_spread,
     .transfer = pli_wavelet_levels,
-    .follow = follow,
+    .follow = pli_wavelet_follow,
+    .transfer_rows = pli_wavelet_rows_of,
     .announces = true, // details begin at zero and end there: nothing moves at an event
     .add_force = pli_wavelet_add_offsets,
     .locate = pli_wavelet_locate,
