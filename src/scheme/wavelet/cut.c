@@ -497,11 +497,15 @@ PliRows pli_wavelet_rows_of(void *self, const PliIndex *dof, PliIndex count)
     PliWavelet *s = self;
     if (s->w_revision == s->revision || !reserve_transfer(s)) return view_rows(s);
     // by ascending dof, so that where one row ends and the next begins are the same number; rows between them are not looked at
-    PliIndex used = 0;
-    for (PliIndex next = pli_least_from(dof, count, 0); next != PLI_NONE; next = pli_least_from(dof, count, next + 1)) {
-        s->w_first[next] = used;
-        push_row(s, next, &used);
-        s->w_first[next + 1] = used;
+    PliIndex used = 0, list[PLI_LOCATE_MAX];
+    if (count > PLI_LOCATE_MAX) return pli_wavelet_levels(self);
+    memcpy(list, dof, count * sizeof *list);
+    pli_sort_short(list, count);
+    for (PliIndex k = 0; k < count; ++k) {
+        if (k > 0 && list[k] == list[k - 1]) continue;
+        s->w_first[list[k]] = used;
+        push_row(s, list[k], &used);
+        s->w_first[list[k] + 1] = used;
     }
     s->w_revision = 0;
     return view_rows(s);
