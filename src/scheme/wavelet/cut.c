@@ -421,11 +421,12 @@ void pli_wavelet_cut(void *self, PliCut *cut)
 {
     PliWavelet *s = self;
     PliRestStiffness *k = &s->stiffness;
-    k->count = s->active_count;
+    k->count = s->active_count, k->base = s->base_count;
     k->first = s->entry_first, k->column = s->entry_column, k->entry = s->entry;
     k->block = s->own_stiffness ? s->own_stiffness : s->cut_stiffness;
     k->rest = s->cut_rest, k->mean = s->cut_mean, k->order = s->cut_order, k->work = s->work;
     k->revision = s->revision;
+    k->base_revision = s->own_stiffness ? s->revision : s->base_revision;
     k->linear = !nonlinear(s);
     k->rotates = s->def.law != PLI_WAVELET_LINEAR;
     cut->active = s->active, cut->active_count = s->active_count;

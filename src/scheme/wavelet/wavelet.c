@@ -98,7 +98,7 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
         pli_wavelet_turn_blocks(s);
         for (size_t k = 0; s->own_stiffness && k < 9 * (size_t)s->entry_first[s->active_count]; ++k)
             s->own_stiffness[k] *= factor;
-        s->revision++; // the factor is of the old one
+        s->revision++, s->base_revision++; // the factor is of the old one
     }
     s->def.base = *def;
     s->lame = pli_lame(now);

@@ -130,7 +130,7 @@ typedef struct PliWavelet {
     double *sample_grad, *sample_volume, *sample_stiffness, *sample_poisson;
     PliIndex sample_count, sample_capacity, slave_capacity;
     size_t sample_entry_capacity, slave_entry_capacity, row_entries, entry_capacity;
-    uint64_t revision;
+    uint64_t revision, base_revision; ///< the second of what functions of level 0 are to each other
     // W of everything, made when somebody asks
     PliIndex *w_first, *w_column;
     size_t w_capacity;
