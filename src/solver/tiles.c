@@ -447,6 +447,28 @@ PLI_WIDE static void subtract_transpose(PliIndex rows, PliIndex width, const dou
     }
 }
 
+/// Inside a tile, rows in fours, whose sums do not wait for each other: b <- L^-1 b; width is a multiple of four.
+PLI_WIDE static void forward_one(PliIndex width, const double *own, double *b)
+{
+    for (PliIndex i = 0; i < width; i += 4) {
+        const double *row = own + PLI_TILE * i;
+        double s[4] = { b[i], b[i + 1], b[i + 2], b[i + 3] };
+        for (PliIndex p = 0; p < i; ++p)
+            for (PliIndex r = 0; r < 4; ++r) s[r] -= row[PLI_TILE * r + p] * b[p];
+        for (PliIndex r = 0; r < 4; ++r) {
+            for (PliIndex p = 0; p < r; ++p) s[r] -= row[PLI_TILE * r + i + p] * s[p];
+            b[i + r] = s[r];
+        }
+    }
+}
+
+/// b <- L^-T b
+PLI_WIDE static void backward_one(PliIndex width, const double *own, double *b)
+{
+    for (PliIndex i = width; i-- > 0;)
+        for (PliIndex p = 0; p < i; ++p) b[p] -= own[PLI_TILE * i + p] * b[i];
+}
+
 void pli_tiles_solve(const PliTiles *m, double *x)
 {
     const size_t n = m->tiles;
@@ -454,8 +476,7 @@ void pli_tiles_solve(const PliTiles *m, double *x)
         const double *own = m->a + (size_t)AREA * m->number[k * n + k];
         double *b = x + PLI_TILE * (size_t)k;
         const PliIndex width = m->width[k];
-        for (PliIndex i = 0; i < width; ++i)
-            for (PliIndex p = 0; p < i; ++p) b[i] -= own[PLI_TILE * i + p] * b[p];
+        forward_one(width, own, b);
         for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
             subtract_product(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k], b,
                              x + PLI_TILE * (size_t)m->below[e]);
@@ -468,8 +489,7 @@ void pli_tiles_solve(const PliTiles *m, double *x)
         for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
             subtract_transpose(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k],
                                x + PLI_TILE * (size_t)m->below[e], b);
-        for (PliIndex i = width; i-- > 0;)
-            for (PliIndex p = 0; p < i; ++p) b[p] -= own[PLI_TILE * i + p] * b[i];
+        backward_one(width, own, b);
     }
 }
 

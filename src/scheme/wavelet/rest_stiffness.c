@@ -425,12 +425,8 @@ static void find_stiff(PliRestStiffness *k, const PliStepMatrix *a)
 {
     const PliSecants *s = &k->secants;
     k->stiff_reach = -a->stiffness_factor;
-    for (PliIndex j = 0; j < s->rank; ++j) {
-        double *w = k->stiff + s->length * j;
-        memset(w, 0, s->length * sizeof *w);
-        for (PliIndex i = 0; i < s->count; ++i)
-            for (size_t n = 0; n < s->length; ++n) w[n] += s->coefficient[j][i] * s->force[i][n];
-    }
+    for (PliIndex j = 0; j < s->rank; ++j)
+        pli_secants_combine(s, j, (const double *const *)s->force, s->length, k->stiff + s->length * j);
     k->stiff_ready = true;
     k->tethers.stiff_count = 0;
 }
@@ -553,14 +549,14 @@ static void answer_secants(PliRestStiffness *k)
         pli_tiles_solve(k->tiles, y);
         k->stiff_birth[j] = s->birth[j];
     }
+    const double *response[PLI_SECANTS];
+    for (PliIndex i = 0; i < s->count; ++i) response[i] = k->stiff_response + i * length;
     for (PliIndex j = 0; j < s->rank; ++j) {
         double *w = t->stiff + j * length, *y = t->stiff_response + j * length;
         memset(w, 0, length * sizeof *w);
-        memset(y, 0, length * sizeof *y);
         for (PliIndex i = 0; i < k->count; ++i)
             for (PliIndex c = 0; c < 3; ++c) w[place_of(k, i) + 4 * c] = k->stiff[3 * ((size_t)j * k->count + i) + c];
-        for (PliIndex i = 0; i < s->count; ++i)
-            for (size_t n = 0; n < length; ++n) y[n] += s->coefficient[j][i] * k->stiff_response[i * length + n];
+        pli_secants_combine(s, j, response, length, y);
     }
     t->stiff_count = s->rank;
     t->stiff_births++;
