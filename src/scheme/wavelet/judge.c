@@ -164,16 +164,34 @@ PLI_WIDE static void spread_stress(const double b[3][4], const double d[3][4], c
         }
 }
 
-/// What is strained: places, and where damping resists, those a little further on, x + viscous v.
+/// What is strained: places, and where damping resists, those a little further on, x + viscous (v - W x), without the spin W of the whole.
 typedef struct Strained {
     const double *x, *v;
     double viscous; ///< s
+    double turn[9]; ///< 1 - viscous W
 } Strained;
 
 static void strained_place(const Strained *at, size_t i, double p[3])
 {
-    v3_copy(p, at->x + 3 * i);
+    m3_apply(p, at->turn, at->x + 3 * i);
     v3_madd(p, at->viscous, at->v + 3 * i);
+}
+
+static Strained strained(const PliWavelet *s, const double *x, const double *v, double viscous)
+{
+    Strained at = { x, v, viscous, { 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 } };
+    double F[9] = { 0.0 }, rate[9] = { 0.0 }, inverse[9], L[9];
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const size_t a = 3 * (size_t)s->active[i];
+        for (size_t p = 0; p < 3; ++p)
+            for (size_t q = 0; q < 3; ++q)
+                F[3 * p + q] += x[a + p] * s->mean[a + q], rate[3 * p + q] += v[a + p] * s->mean[a + q];
+    }
+    if (!(m3_inverse(inverse, F) > 0.0)) return at;
+    m3_mul(L, rate, inverse);
+    for (int p = 0; p < 3; ++p)
+        for (int q = 0; q < 3; ++q) at.turn[3 * p + q] -= 0.5 * viscous * (L[3 * p + q] - L[3 * q + p]);
+    return at;
 }
 
 /// The functions of a regular cell are products, so no gradient is made for each of them.
@@ -278,14 +296,15 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
     const PliBodyDef *def = pli_body_def(body);
     const bool linear = s->def.law != PLI_WAVELET_NONLINEAR;
     double *r = s->residual, *q = s->q, *m = s->motion;
-    const double viscous = def->material.damping + def->rayleigh_stiffness;
+    // stresses have the damping of the material; what steps take with their matrix is that of stiffness at rest here
+    const double viscous = def->rayleigh_stiffness + (linear ? def->material.damping : 0.0);
     if (has_outside(body) || !linear) {
         memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
         pli_body_add_external_forces(body, x, v, dt, r);
         if (!linear) {
             pli_wavelet_split(s, true);
             mark_wanted(s);
-            const Strained at = { x, v, viscous };
+            const Strained at = strained(s, x, v, def->material.damping);
             for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, false, &at, r);
         }
         contract(s, r);
@@ -299,7 +318,7 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
         turn_back(turned, s->rotation, ra);
         v3_copy(ra, turned);
     }
-    // what the pairs take: for linear laws places and velocities for stiffness, accelerations for mass
+    // what the pairs take: places of linear laws and velocities for stiffness, accelerations for mass
     for (PliIndex o = 0; o < s->active_count; ++o) {
         const PliIndex a = s->active[o];
         double *qa = q + 3 * (size_t)a, *ma = m + 3 * (size_t)a, turned[3], push[3];
@@ -309,11 +328,14 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
                       def->mass_damping * vi;
         }
         turn_back(ma, s->rotation, push);
-        if (!linear) continue;
         turn_back(turned, s->rotation, v + 3 * (size_t)a);
-        turn_back(qa, s->rotation, x + 3 * (size_t)a);
-        v3_sub(qa, qa, s->rest + 3 * (size_t)a);
-        v3_madd(qa, viscous, turned);
+        if (linear) {
+            turn_back(qa, s->rotation, x + 3 * (size_t)a);
+            v3_sub(qa, qa, s->rest + 3 * (size_t)a);
+            v3_madd(qa, viscous, turned);
+        } else {
+            for (int i = 0; i < 3; ++i) qa[i] = viscous * turned[i];
+        }
     }
-    subtract_pairs(s, linear ? q : NULL, m, r);
+    subtract_pairs(s, linear || viscous > 0.0 ? q : NULL, m, r);
 }
