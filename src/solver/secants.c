@@ -130,7 +130,8 @@ void pli_secants_add(PliSecants *s, double scale)
     renew(s);
 }
 
-PLI_WIDE static void combine(PliIndex count, const double *factor, const double *const *from, size_t length, double *out)
+PLI_WIDE static void combine(PliIndex count, const double *factor, const double *const *from, size_t length,
+                             double *out)
 {
     enum { NEAR = 16 }; // numbers that stay in registers while all vectors pass by
     size_t n = 0;

@@ -243,7 +243,8 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
     for (PliIndex o = 0; o < k->count; ++o) k->place[k->order[o]] = k->order[o] < k->base ? early++ : late++;
     PliStatus status = pli_tiles_begin(k->tiles, (late + 3) / 4);
     if (status != PLI_OK) return status;
-    pli_tiles_eliminate_first(k->tiles, (k->base + 3) / 4);
+    // many details couple sparsely: behind level 0, all of them with all, they would cost more than it saves
+    if (2 * k->base >= k->count) pli_tiles_eliminate_first(k->tiles, (k->base + 3) / 4);
     for (PliIndex i = 0; i < k->count; ++i)
         for (PliIndex e = k->first[i]; e < k->first[i + 1]; ++e)
             pli_tiles_join(k->tiles, group_of(k, i), group_of(k, k->column[e]));
