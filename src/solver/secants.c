@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "solver/linear.h"
 
 enum { MOST = PLI_SECANTS, VECTORS = 3 * MOST + 2 };
@@ -127,4 +128,27 @@ void pli_secants_add(PliSecants *s, double scale)
         s->cross[at][i] = pli_dot(length, s->way[at], s->force[i]);
     }
     renew(s);
+}
+
+PLI_WIDE static void combine(PliIndex count, const double *factor, const double *const *from, size_t length,
+                             double *out)
+{
+    enum { NEAR = 16 }; // numbers that stay in registers while all vectors pass by
+    size_t n = 0;
+    for (; n + NEAR <= length; n += NEAR) {
+        double sum[NEAR] = { 0.0 };
+        for (PliIndex i = 0; i < count; ++i)
+            for (size_t q = 0; q < NEAR; ++q) sum[q] += factor[i] * from[i][n + q];
+        memcpy(out + n, sum, sizeof sum);
+    }
+    for (; n < length; ++n) {
+        double sum = 0.0;
+        for (PliIndex i = 0; i < count; ++i) sum += factor[i] * from[i][n];
+        out[n] = sum;
+    }
+}
+
+void pli_secants_combine(const PliSecants *s, PliIndex j, const double *const *from, size_t length, double *out)
+{
+    combine(s->count, s->coefficient[j], from, length, out);
 }

@@ -35,5 +35,7 @@ PliStatus pli_secants_resize(PliSecants *s, PliIndex count);
 void pli_secants_forget(PliSecants *s);
 /// Those numbered `next` were filled by the caller, and become `scale` times as long.
 void pli_secants_add(PliSecants *s, double scale);
+/// out = sum of `from` with the coefficients of direction j.
+void pli_secants_combine(const PliSecants *s, PliIndex j, const double *const *from, size_t length, double *out);
 
 #endif

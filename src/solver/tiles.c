@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/wide.h"
 
@@ -29,9 +30,9 @@ static void free_tiles(PliTiles *m)
 {
     PLI_FREE(&m->host, m->width, m->tile_capacity);
     PLI_FREE(&m->host, m->below_first, m->tile_capacity + 1);
-    PLI_FREE(&m->host, m->d, 2 * PLI_TILE * m->tile_capacity);
+    PLI_FREE(&m->host, m->x, PLI_TILE * m->tile_capacity);
     m->width = m->below_first = NULL;
-    m->d = m->x = NULL;
+    m->x = NULL;
     m->tile_capacity = 0;
 }
 
@@ -45,6 +46,7 @@ void pli_tiles_destroy(PliTiles *m)
     free_tiles(m);
     PLI_FREE(&host, m->number, m->number_capacity);
     PLI_FREE(&host, m->below, m->below_capacity);
+    PLI_FREE(&host, m->d, m->d_capacity);
     PLI_FREE(&host, m->a, m->a_capacity);
     PLI_FREE(&host, m->panel, m->panel_capacity);
     PLI_FREE(&host, m, 1);
@@ -75,9 +77,9 @@ static PliStatus reserve_groups(PliTiles *m, PliIndex groups)
             return PLI_OUT_OF_MEMORY;
         }
     }
-    // two more rows: groups without a tile, and what a tile reaches
+    // three more rows: groups without a tile, what a tile reaches, and all groups it may have
     const size_t words = ((size_t)groups + 63) / 64;
-    return pli_reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 2),
+    return pli_reserve(&m->host, (void **)&m->adjacent, &m->adjacent_capacity, words * ((size_t)groups + 3),
                        sizeof *m->adjacent)
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
@@ -85,11 +87,11 @@ static PliStatus reserve_groups(PliTiles *m, PliIndex groups)
 
 PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups)
 {
-    m->groups = groups;
+    m->groups = m->early = groups;
     m->words = ((size_t)groups + 63) / 64;
     const PliStatus status = reserve_groups(m, groups);
     if (status != PLI_OK) return status;
-    memset(m->adjacent, 0, m->words * ((size_t)groups + 2) * sizeof *m->adjacent);
+    memset(m->adjacent, 0, m->words * ((size_t)groups + 3) * sizeof *m->adjacent);
     return PLI_OK;
 }
 
@@ -99,13 +101,15 @@ void pli_tiles_join(PliTiles *m, PliIndex group, PliIndex other)
     put(m->adjacent + m->words * other, group);
 }
 
+void pli_tiles_eliminate_first(PliTiles *m, PliIndex groups) { m->early = groups; }
+
 // Neighbouring groups into tiles: from the loosest group left, those that share most neighbours with the tile.
-static void fill_tiles(PliTiles *m)
+static void fill_tiles(PliTiles *m, PliIndex from, PliIndex to)
 {
-    uint64_t *left = m->adjacent + m->words * m->groups, *reach = left + m->words;
-    for (PliIndex g = 0; g < m->groups; ++g) put(left, g), drop(m->adjacent + m->words * g, g);
-    m->tiles = 0;
-    for (PliIndex placed = 0; placed < m->groups; ++m->tiles) {
+    uint64_t *left = m->adjacent + m->words * m->groups, *reach = left + m->words, *all = reach + m->words;
+    memset(left, 0, 3 * m->words * sizeof *left);
+    for (PliIndex g = from; g < to; ++g) put(left, g), put(all, g), drop(m->adjacent + m->words * g, g);
+    for (PliIndex placed = from; placed < to; ++m->tiles) {
         PliIndex next = PLI_NONE, least = PLI_NONE;
         for (PliIndex g = 0; g < m->groups; ++g) {
             if (!has(left, g)) continue;
@@ -117,7 +121,7 @@ static void fill_tiles(PliTiles *m)
             m->tile_of[next] = m->tiles;
             m->slot[next] = k;
             drop(left, next);
-            for (size_t w = 0; w < m->words; ++w) reach[w] |= m->adjacent[m->words * next + w];
+            for (size_t w = 0; w < m->words; ++w) reach[w] |= m->adjacent[m->words * next + w] & all[w];
             next = PLI_NONE;
             PliIndex most = 0;
             for (size_t w = 0; w < m->words; ++w)
@@ -130,25 +134,37 @@ static void fill_tiles(PliTiles *m)
     }
 }
 
+/// Of the tiles from ... to - 1 those that are not eliminated yet, the one that reaches fewest of `among`.
+static PliIndex find_loosest(const PliTiles *m, size_t words, PliIndex from, PliIndex to, const uint64_t *left,
+                             const uint64_t *among)
+{
+    PliIndex next = PLI_NONE, least = PLI_NONE;
+    for (PliIndex t = from; t < to; ++t) {
+        if (!has(left, t)) continue;
+        const PliIndex degree = common(m->tile_adjacent + words * t, among, words);
+        if (degree < least) least = degree, next = t;
+    }
+    return next;
+}
+
 // Elimination by least degree on the graph of tiles, which is small. Leaves in tile_adjacent what each tile reaches when its turn
-// comes, and its turn in `turn`.
+// comes, and its turn in `turn`. The order of the early ones does not depend on the others.
 static void order_tiles(PliTiles *m, size_t words, PliIndex *turn, PliIndex *at_turn)
 {
-    uint64_t *adjacent = m->tile_adjacent, *left = adjacent + words * m->tiles;
-    memset(adjacent, 0, words * ((size_t)m->tiles + 1) * sizeof *adjacent);
+    uint64_t *adjacent = m->tile_adjacent, *left = adjacent + words * m->tiles, *early = left + words;
+    memset(adjacent, 0, words * ((size_t)m->tiles + 2) * sizeof *adjacent);
     for (PliIndex g = 0; g < m->groups; ++g)
         for (size_t w = 0; w < m->words; ++w)
             for (uint64_t bits = m->adjacent[m->words * g + w]; bits; bits &= bits - 1)
                 put(adjacent + words * m->tile_of[g], m->tile_of[64 * w + (size_t)__builtin_ctzll(bits)]);
     for (PliIndex t = 0; t < m->tiles; ++t) put(left, t), drop(adjacent + words * t, t);
+    for (PliIndex t = 0; t < m->early_tiles; ++t) put(early, t);
     for (PliIndex k = 0; k < m->tiles; ++k) {
-        PliIndex next = PLI_NONE, least = PLI_NONE;
-        for (PliIndex t = 0; t < m->tiles; ++t) {
-            if (!has(left, t)) continue;
-            const PliIndex degree = common(adjacent + words * t, left, words);
-            if (degree < least) least = degree, next = t;
-        }
+        const bool is_early = k < m->early_tiles;
+        const PliIndex next = find_loosest(m, words, is_early ? 0 : m->early_tiles,
+                                           is_early ? m->early_tiles : m->tiles, left, is_early ? early : left);
         drop(left, next);
+        drop(early, next);
         turn[next] = k;
         at_turn[k] = next;
         uint64_t *own = adjacent + words * next;
@@ -162,6 +178,19 @@ static void order_tiles(PliTiles *m, size_t words, PliIndex *turn, PliIndex *at_
     }
 }
 
+/// A longer array that begins as the old one did. @return false: no memory, and it is as it was
+static bool lengthen(const PliHost *host, double **array, size_t *capacity, size_t wanted, size_t kept)
+{
+    if (wanted <= *capacity) return true;
+    const size_t room = wanted + wanted / 4;
+    double *longer = PLI_NEW(host, room, double);
+    if (!longer) return false;
+    if (kept) memcpy(longer, *array, kept * sizeof *longer);
+    PLI_FREE(host, *array, *capacity);
+    *array = longer, *capacity = room;
+    return true;
+}
+
 static PliStatus reserve_tiles(PliTiles *m, size_t n)
 {
     if (n > m->tile_capacity) {
@@ -169,25 +198,26 @@ static PliStatus reserve_tiles(PliTiles *m, size_t n)
         m->tile_capacity = n + n / 4 + 1;
         m->width = PLI_NEW(&m->host, m->tile_capacity, PliIndex);
         m->below_first = PLI_NEW(&m->host, m->tile_capacity + 1, PliIndex);
-        m->d = PLI_NEW(&m->host, 2 * PLI_TILE * m->tile_capacity, double);
-        if (!m->width || !m->below_first || !m->d) {
+        m->x = PLI_NEW(&m->host, PLI_TILE * m->tile_capacity, double);
+        if (!m->width || !m->below_first || !m->x) {
             free_tiles(m);
             return PLI_OUT_OF_MEMORY;
         }
     }
-    m->x = m->d + PLI_TILE * m->tile_capacity;
-    const size_t words = (n + 63) / 64;
-    return pli_reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 1),
+    const size_t words = (n + 63) / 64, kept = m->factored_key ? PLI_TILE * (size_t)m->factored_tiles : 0;
+    return pli_reserve(&m->host, (void **)&m->tile_adjacent, &m->tile_adjacent_capacity, words * (n + 2),
                        sizeof *m->tile_adjacent) &&
-                   pli_reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number)
+                   pli_reserve(&m->host, (void **)&m->number, &m->number_capacity, n * n, sizeof *m->number) &&
+                   lengthen(&m->host, &m->d, &m->d_capacity, PLI_TILE * n, kept)
                ? PLI_OK
                : PLI_OUT_OF_MEMORY;
 }
 
 static bool reserve_entries(PliTiles *m, size_t n, size_t entries, size_t longest)
 {
+    const size_t kept = m->factored_key ? AREA * (size_t)m->early_stored : 0;
     return pli_reserve(&m->host, (void **)&m->below, &m->below_capacity, entries, sizeof *m->below) &&
-           pli_reserve(&m->host, (void **)&m->a, &m->a_capacity, AREA * (entries + n), sizeof *m->a) &&
+           lengthen(&m->host, &m->a, &m->a_capacity, AREA * (entries + n), kept) &&
            pli_reserve(&m->host, (void **)&m->panel, &m->panel_capacity, AREA * (longest + 1), sizeof *m->panel);
 }
 
@@ -199,9 +229,34 @@ PliStatus pli_tiles_reserve(PliTiles *m, PliIndex groups)
     return reserve_entries(m, n, n * (n - 1) / 2, n) ? PLI_OK : PLI_OUT_OF_MEMORY;
 }
 
+/// Where tiles are stored: those that early ones share come first, and stay where they are whatever the others are.
+static void number_tiles(PliTiles *m)
+{
+    const size_t n = m->tiles;
+    uint64_t key = pli_hash(PLI_HASH_SEED, m->tile_of, m->early * sizeof *m->tile_of);
+    key = pli_hash(key, m->slot, m->early * sizeof *m->slot);
+    m->stored = 0;
+    for (int late = 0; late < 2; ++late) {
+        for (PliIndex k = 0; k < n; ++k) {
+            if (late == (k >= m->early_tiles)) m->number[k * n + k] = m->stored++;
+            for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e) {
+                const PliIndex i = m->below[e];
+                if (late != (i >= m->early_tiles)) continue;
+                m->number[i * n + k] = m->stored++;
+                if (!late) key = pli_hash(key, (PliIndex[2]){ i, k }, 2 * sizeof i);
+            }
+        }
+        if (!late) m->early_stored = m->stored;
+    }
+    m->early_key = key ? key : 1;
+}
+
 PliStatus pli_tiles_seal(PliTiles *m)
 {
-    fill_tiles(m);
+    m->tiles = 0;
+    fill_tiles(m, 0, m->early);
+    m->early_tiles = m->tiles;
+    fill_tiles(m, m->early, m->groups);
     const size_t n = m->tiles, words = (n + 63) / 64;
     if (reserve_tiles(m, n) != PLI_OK) return PLI_OUT_OF_MEMORY;
     PliIndex *turn = m->scratch, *at_turn = turn + m->group_capacity;
@@ -219,19 +274,15 @@ PliStatus pli_tiles_seal(PliTiles *m)
         m->width[m->tile_of[g]] += PLI_TILE_GROUP;
     }
     for (size_t k = 0; k < n * n; ++k) m->number[k] = PLI_NONE;
-    m->stored = 0;
     m->below_first[0] = 0;
     for (size_t k = 0; k < n; ++k) {
         const uint64_t *own = m->tile_adjacent + words * at_turn[k];
         PliIndex at = m->below_first[k];
-        m->number[k * n + k] = m->stored++;
-        for (size_t i = k + 1; i < n; ++i) {
-            if (!has(own, at_turn[i])) continue;
-            m->below[at++] = (PliIndex)i;
-            m->number[i * n + k] = m->stored++;
-        }
+        for (size_t i = k + 1; i < n; ++i)
+            if (has(own, at_turn[i])) m->below[at++] = (PliIndex)i;
         m->below_first[k + 1] = at;
     }
+    number_tiles(m);
     return PLI_OK;
 }
 
@@ -248,7 +299,19 @@ double pli_tiles_work(const PliTiles *m)
 
 // ---- numbers ---------------------------------------------------------------------------------------------------------------
 
-void pli_tiles_zero(PliTiles *m) { memset(m->a, 0, (size_t)AREA * m->stored * sizeof *m->a); }
+void pli_tiles_zero(PliTiles *m)
+{
+    memset(m->a, 0, (size_t)AREA * m->stored * sizeof *m->a);
+    m->factored_key = 0;
+    m->keeps = false;
+}
+
+bool pli_tiles_keep_early(PliTiles *m)
+{
+    if (m->early_tiles == m->tiles || m->factored_key != m->early_key) return false;
+    memset(m->a + (size_t)AREA * m->early_stored, 0, (size_t)AREA * (m->stored - m->early_stored) * sizeof *m->a);
+    return m->keeps = true;
+}
 
 void pli_tiles_fix(PliTiles *m, PliIndex group, PliIndex unknown)
 {
@@ -300,33 +363,54 @@ static bool factor_tile(PliTiles *m, double *a, double *d, PliIndex width)
     return true;
 }
 
+/// The rows of a tile below the diagonal, eliminated, and transposed to panel[p][i] = (L D)[i][p].
+static void eliminate_tile(const PliTilesKernel *kernel, const double *own, const double *d, PliIndex width, double *t,
+                           double *panel)
+{
+    for (size_t i = 0; i < PLI_TILE; ++i)
+        for (size_t p = 0; p < width; ++p) panel[PLI_TILE * p + i] = t[PLI_TILE * i + p];
+    kernel->panel(panel, own, (int)width);
+    for (size_t i = 0; i < PLI_TILE; ++i)
+        for (size_t p = 0; p < width; ++p) t[PLI_TILE * i + p] = panel[PLI_TILE * p + i] / d[p];
+}
+
+/// The same of one that is eliminated already.
+static void restore_panel(const double *d, PliIndex width, const double *t, double *panel)
+{
+    for (size_t i = 0; i < PLI_TILE; ++i)
+        for (size_t p = 0; p < width; ++p) panel[PLI_TILE * p + i] = t[PLI_TILE * i + p] * d[p];
+}
+
 PliStatus pli_tiles_factor(PliTiles *m)
 {
     const PliTilesKernel *kernel = choose();
     const size_t n = m->tiles;
-    m->negative = 0;
+    const PliIndex kept = m->keeps ? m->early_tiles : 0; // what early tiles are to each other is there already
+    m->negative = m->keeps ? m->early_negative : 0;
+    m->keeps = false;
+    m->factored_key = 0;
     for (PliIndex k = 0; k < n; ++k) {
         const PliIndex width = m->width[k], first = m->below_first[k], last = m->below_first[k + 1];
         double *own = m->a + (size_t)AREA * m->number[k * n + k], *d = m->d + PLI_TILE * (size_t)k;
-        if (!factor_tile(m, own, d, width)) return PLI_DIVERGED;
+        if (k >= kept && !factor_tile(m, own, d, width)) return PLI_DIVERGED;
+        if (k + 1 == m->early_tiles && !kept) m->early_negative = m->negative;
         for (PliIndex e = first; e < last; ++e) {
-            // transposed: panel[p][i] = (L D)[i][p]
             double *t = m->a + (size_t)AREA * m->number[m->below[e] * n + k],
                    *panel = m->panel + (size_t)AREA * (e - first);
-            for (size_t i = 0; i < PLI_TILE; ++i)
-                for (size_t p = 0; p < width; ++p) panel[PLI_TILE * p + i] = t[PLI_TILE * i + p];
-            kernel->panel(panel, own, (int)width);
-            for (size_t i = 0; i < PLI_TILE; ++i)
-                for (size_t p = 0; p < width; ++p) t[PLI_TILE * i + p] = panel[PLI_TILE * p + i] / d[p];
+            if (m->below[e] < kept)
+                restore_panel(d, width, t, panel);
+            else
+                eliminate_tile(kernel, own, d, width, t, panel);
         }
         for (PliIndex e = first; e < last; ++e) {
             const double *l = m->a + (size_t)AREA * m->number[m->below[e] * n + k];
-            for (PliIndex f = first; f <= e; ++f)
+            for (PliIndex f = first; f <= e && m->below[e] >= kept; ++f)
                 kernel->product(m->a + (size_t)AREA * m->number[m->below[e] * n + m->below[f]], l,
                                 m->panel + (size_t)AREA * (f - first), (int)width, (int)m->width[m->below[e]],
                                 (int)m->width[m->below[f]]);
         }
     }
+    m->factored_key = m->early_key, m->factored_tiles = m->early_tiles;
     return PLI_OK;
 }
 
@@ -363,6 +447,28 @@ PLI_WIDE static void subtract_transpose(PliIndex rows, PliIndex width, const dou
     }
 }
 
+/// Inside a tile, rows in fours, whose sums do not wait for each other: b <- L^-1 b; width is a multiple of four.
+PLI_WIDE static void forward_one(PliIndex width, const double *own, double *b)
+{
+    for (PliIndex i = 0; i < width; i += 4) {
+        const double *row = own + PLI_TILE * i;
+        double s[4] = { b[i], b[i + 1], b[i + 2], b[i + 3] };
+        for (PliIndex p = 0; p < i; ++p)
+            for (PliIndex r = 0; r < 4; ++r) s[r] -= row[PLI_TILE * r + p] * b[p];
+        for (PliIndex r = 0; r < 4; ++r) {
+            for (PliIndex p = 0; p < r; ++p) s[r] -= row[PLI_TILE * r + i + p] * s[p];
+            b[i + r] = s[r];
+        }
+    }
+}
+
+/// b <- L^-T b
+PLI_WIDE static void backward_one(PliIndex width, const double *own, double *b)
+{
+    for (PliIndex i = width; i-- > 0;)
+        for (PliIndex p = 0; p < i; ++p) b[p] -= own[PLI_TILE * i + p] * b[i];
+}
+
 void pli_tiles_solve(const PliTiles *m, double *x)
 {
     const size_t n = m->tiles;
@@ -370,8 +476,7 @@ void pli_tiles_solve(const PliTiles *m, double *x)
         const double *own = m->a + (size_t)AREA * m->number[k * n + k];
         double *b = x + PLI_TILE * (size_t)k;
         const PliIndex width = m->width[k];
-        for (PliIndex i = 0; i < width; ++i)
-            for (PliIndex p = 0; p < i; ++p) b[i] -= own[PLI_TILE * i + p] * b[p];
+        forward_one(width, own, b);
         for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
             subtract_product(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k], b,
                              x + PLI_TILE * (size_t)m->below[e]);
@@ -384,8 +489,7 @@ void pli_tiles_solve(const PliTiles *m, double *x)
         for (PliIndex e = m->below_first[k]; e < m->below_first[k + 1]; ++e)
             subtract_transpose(m->width[m->below[e]], width, m->a + (size_t)AREA * m->number[m->below[e] * n + k],
                                x + PLI_TILE * (size_t)m->below[e], b);
-        for (PliIndex i = width; i-- > 0;)
-            for (PliIndex p = 0; p < i; ++p) b[p] -= own[PLI_TILE * i + p] * b[i];
+        backward_one(width, own, b);
     }
 }
 

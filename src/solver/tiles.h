@@ -14,10 +14,10 @@ enum { PLI_TILE = 48, PLI_TILE_GROUP = 12, PLI_TILE_GROUPS = 4 };
 
 typedef struct PliTiles {
     PliHost host;
-    PliIndex groups;
-    PliIndex tiles;
-    size_t words;       ///< of 64 bits in a row of `adjacent`
-    uint64_t *adjacent; ///< [groups, words], while the pattern is made; then [tiles, ..] of the quotient graph
+    PliIndex groups, early;      ///< and those that are eliminated before the others
+    PliIndex tiles, early_tiles; ///< of groups that are
+    size_t words;                ///< of 64 bits in a row of `adjacent`
+    uint64_t *adjacent;          ///< [groups, words], while the pattern is made; then [tiles, ..] of the quotient graph
     uint64_t *tile_adjacent;
     PliIndex *tile_of;             ///< per group: its tile, in the order of elimination
     PliIndex *slot;                ///< per group: its place in the tile
@@ -31,8 +31,12 @@ typedef struct PliTiles {
     double *panel; ///< scratch, [tiles, 48, 48]
     PliIndex stored;
     size_t adjacent_capacity, tile_adjacent_capacity, group_capacity, number_capacity, tile_capacity, below_capacity,
-        a_capacity, panel_capacity;
+        a_capacity, panel_capacity, d_capacity;
     PliIndex negative; ///< pivots below zero
+    // early tiles among themselves
+    PliIndex early_stored, early_negative, factored_tiles;
+    uint64_t early_key, factored_key; ///< of their pattern, and of the one whose factor `a` holds; 0: of none
+    bool keeps;                       ///< the next factor goes on from that one
 } PliTiles;
 
 PliTiles *pli_tiles_create(const PliHost *host);
@@ -42,10 +46,15 @@ PliStatus pli_tiles_reserve(PliTiles *m, PliIndex groups);
 // The pattern; may allocate.
 PliStatus pli_tiles_begin(PliTiles *m, PliIndex groups);
 void pli_tiles_join(PliTiles *m, PliIndex group, PliIndex other);
+/// The first `groups` are eliminated before the others, in an order that does not depend on those. Otherwise there are no others.
+void pli_tiles_eliminate_first(PliTiles *m, PliIndex groups);
 PliStatus pli_tiles_seal(PliTiles *m);
 double pli_tiles_work(const PliTiles *m); ///< multiplications of a factorisation
 
 void pli_tiles_zero(PliTiles *m);
+/// Keeps the factor of what the early groups are to each other, and zeroes the rest: only that is to be filled then, and factored.
+/// @return false: there is none, and nothing was done
+bool pli_tiles_keep_early(PliTiles *m);
 /// Block of the lower triangle, PLI_TILE doubles per row, [12, 12] unknowns of `row` and `column`; NULL: it is the mirror
 /// (column, row) that is stored, or the pattern has neither. Both triangles of diagonal blocks may be written.
 static inline double *pli_tiles_block(const PliTiles *m, PliIndex row, PliIndex column)

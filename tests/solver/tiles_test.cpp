@@ -147,3 +147,61 @@ TEST(Tiles, VectorUnitsGiveTheSameBits)
 }
 
 } // namespace
+
+// Groups that come and go behind those that stay: the factor goes on from what these are to each other, whatever came before.
+TEST(Tiles, keepTheFactorOfEarlyGroupsWhileOthersComeAndGo)
+{
+    constexpr PliIndex stay = 23, pool = 40, all = stay + pool;
+    const size_t width = 12 * size_t(all);
+    Vec dense(width * width, 0.0);
+    uint64_t seed = 3;
+    auto coupled = [&](PliIndex a, PliIndex b) { return a == b || (a + 3 * b + b * b) % 5 < 2; }; // a >= b
+    for (size_t i = 0; i < width; ++i)
+        for (size_t j = 0; j <= i; ++j)
+            if (coupled(PliIndex(i / 12), PliIndex(j / 12)))
+                dense[i * width + j] = dense[j * width + i] = pli_random_unit(&seed) - 0.5 + (i == j ? 60.0 : 0.0);
+    const PliHost host = pli_host_default();
+    PliTiles *m = pli_tiles_create(&host);
+    int kept = 0;
+    for (int round = 0; round < 12; ++round) {
+        std::vector<PliIndex> group; // of `dense`
+        for (PliIndex g = 0; g < stay; ++g) group.push_back(g);
+        for (PliIndex g = stay; g < all; ++g)
+            if (pli_random_unit(&seed) < 0.08 * round) group.push_back(g);
+        const PliIndex n = PliIndex(group.size());
+        ASSERT_EQ(PLI_OK, pli_tiles_begin(m, n));
+        pli_tiles_eliminate_first(m, stay);
+        for (PliIndex a = 0; a < n; ++a)
+            for (PliIndex b = 0; b <= a; ++b)
+                if (coupled(group[a], group[b])) pli_tiles_join(m, a, b);
+        ASSERT_EQ(PLI_OK, pli_tiles_seal(m));
+        const bool keeps = pli_tiles_keep_early(m);
+        EXPECT_EQ(keeps, round > 0 && n > stay) << round;
+        kept += keeps;
+        if (!keeps) pli_tiles_zero(m);
+        for (PliIndex a = 0; a < n; ++a)
+            for (PliIndex b = 0; b < n; ++b) {
+                double *to = keeps && a < stay && b < stay ? nullptr : pli_tiles_block(m, a, b);
+                for (size_t i = 0; to && i < 12; ++i)
+                    for (size_t j = 0; j < 12; ++j)
+                        to[PLI_TILE * i + j] = dense[(12 * group[a] + i) * width + 12 * group[b] + j];
+            }
+        ASSERT_EQ(PLI_OK, pli_tiles_factor(m));
+        Vec x(PLI_TILE * size_t(m->tiles), 0.0);
+        for (PliIndex g = 0; g < n; ++g)
+            for (size_t i = 0; i < 12; ++i) x[pli_tiles_at(m, g) + i] = std::sin(double(12 * group[g] + i));
+        pli_tiles_solve(m, x.data());
+        double worst = 0.0;
+        for (PliIndex g = 0; g < n; ++g)
+            for (size_t i = 0; i < 12; ++i) {
+                double left = std::sin(double(12 * group[g] + i));
+                for (PliIndex h = 0; h < n; ++h)
+                    for (size_t j = 0; j < 12; ++j)
+                        left -= dense[(12 * group[g] + i) * width + 12 * group[h] + j] * x[pli_tiles_at(m, h) + j];
+                worst = std::max(worst, std::fabs(left));
+            }
+        EXPECT_LT(worst, 1e-12 * 60.0) << round;
+    }
+    EXPECT_GE(kept, 9);
+    pli_tiles_destroy(m);
+}

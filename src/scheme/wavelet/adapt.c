@@ -32,7 +32,9 @@ PliStatus pli_wavelet_adapt_create(PliWavelet *s)
     s->judge_width = width;
     const bool good = s->fixed && s->candidate && s->parent && s->listed && s->outside && s->residual && s->motion &&
                       s->start && s->push && s->clock && s->v_before && s->judge_grad;
-    return good && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK ? PLI_OK : PLI_OUT_OF_MEMORY;
+    return good && pli_wavelet_still_create(s) == PLI_OK && pli_criterion_init(&s->criterion, host, s->count) == PLI_OK
+               ? PLI_OK
+               : PLI_OUT_OF_MEMORY;
 }
 
 void pli_wavelet_adapt_destroy(PliWavelet *s)
@@ -51,6 +53,7 @@ void pli_wavelet_adapt_destroy(PliWavelet *s)
     PLI_FREE(host, s->clock, n);
     PLI_FREE(host, s->v_before, 3 * n);
     PLI_FREE(host, s->judge_grad, 3 * (size_t)s->judge_width * PLI_WAVELET_SAMPLES);
+    pli_wavelet_still_destroy(s);
     pli_criterion_free(&s->criterion);
 }
 
@@ -59,7 +62,7 @@ void pli_wavelet_adapt_reset(PliWavelet *s)
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     s->v_dt = 0.0;
     s->quiet = s->skip = 0;
-    s->room = 0.0;
+    pli_wavelet_still_reset(s);
     s->fading = s->faded = 0;
     s->since_change = 0.0;
     s->displacement = 0.0;
@@ -101,10 +104,11 @@ static void find_candidates(PliWavelet *s)
         for (PliIndex v = even; v < s->level[k].lattice->vertex_count; ++v) {
             if (s->state[v] != PLI_PASSIVE || s->fixed[v] || (s->dropped && s->dropped[v])) continue;
             for (PliIndex e = r.first[v]; e < r.first[v + 1] && !s->candidate[v]; ++e)
-                s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE;
+                s->candidate[v] = r.column[e] >= before && s->state[r.column[e]] != PLI_PASSIVE ? PLI_LISTED : 0;
             if (s->candidate[v]) s->listed[s->info.candidates++] = v;
         }
     }
+    pli_wavelet_forget_ways(s);
 }
 
 static void find_parents(PliWavelet *s)
@@ -149,9 +153,7 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
     }
     if (c->kind == PLI_BY_CAMERA) return pli_score_camera(c, s->place + 3 * (size_t)a, size);
     if (c->kind == PLI_BY_REGION) return pli_score_region(c, s->place + 3 * (size_t)a);
-    double u[3];
-    pli_wavelet_yield(s, a, s->residual + 3 * (size_t)a, u);
-    return v3_norm(u) / theta;
+    return pli_wavelet_way(s, a, theta) / theta;
 }
 
 // A new factor of n functions takes as long as some n^2 / 4 k steps are shortened by dropping k of them. Of many, a few are dropped
@@ -159,39 +161,6 @@ static double score_of(PliWavelet *s, const PliBody *body, const PliCriterionDef
 enum { WORTH = 25, WORTH_DROPPING = 10, MANY = 300, PATIENCE = 10, MOST_SKIPPED = 7, FEW_SKIPPED = 2 };
 static const double DROPPING_TIME = 1.0; // s
 static const double MOST_URGENT = 4.0;   // functions that lack a detail of one counts for, at most
-
-/// How far the best candidate was below the threshold, m, is how far the body may move before it can have come there: a detail follows
-/// the functions around it with weights of about one, and a quarter of that is waited for.
-static const double STILL = 0.25;
-
-static void turned_back(const PliWavelet *s, const double *x, PliIndex a, double u[3])
-{
-    const double *R = s->rotation;
-    double p[3];
-    v3_copy(p, x + 3 * (size_t)a);
-    if (s->dof_level[a] == 0) v3_sub(p, p, s->shift);
-    for (int d = 0; d < 3; ++d) u[d] = R[d] * p[0] + R[3 + d] * p[1] + R[6 + d] * p[2];
-}
-
-static void note_judged(PliWavelet *s, const double *x, double room)
-{
-    s->room = room;
-    s->judged_revision = s->revision;
-    for (PliIndex i = 0; i < s->active_count && room > 0.0; ++i)
-        turned_back(s, x, s->active[i], s->judged + 3 * (size_t)i);
-}
-
-/// Since the last decision, less a rigid motion: nothing has moved far enough for another one.
-static bool is_still(const PliWavelet *s, const double *x)
-{
-    bool still = s->room > 0.0 && s->judged_revision == s->revision;
-    for (PliIndex i = 0; i < s->active_count && still; ++i) {
-        double u[3];
-        turned_back(s, x, s->active[i], u);
-        still = v3_distance(u, s->judged + 3 * (size_t)i) < s->room;
-    }
-    return still;
-}
 
 double pli_wavelet_find_threshold(PliWavelet *s, const PliBody *body, double *x, double *v)
 {
@@ -212,21 +181,23 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     const double theta = pli_wavelet_find_threshold(s, body, x, v);
     if (s->listed_revision != s->revision) find_parents(s);
     find_candidates(s);
+    const bool by_force = def->criterion.kind == PLI_BY_FORCE;
+    pli_wavelet_ask(s, x, theta, !by_force);
     pli_wavelet_find_residual(s, body, x, v, dt);
     pli_criterion_begin(c, &def->criterion);
-    double best = 0.0;
+    double best = 0.0, room = INFINITY;
     for (PliIndex k = 0; k < s->info.candidates; ++k) {
         const PliIndex a = s->listed[k];
         const double score = score_of(s, body, &def->criterion, a, x, theta);
         best = fmax(best, score);
+        if (by_force) room = fmin(room, pli_wavelet_room(s, a, score * theta, theta));
         pli_criterion_offer_refine(c, a, score, s->size / (1 << s->dof_level[a]));
     }
     for (PliIndex i = 0; i < s->active_count; ++i) {
         const PliIndex a = s->active[i];
         if (s->dof_level[a] == 0 || s->parent[a] || s->state[a] != PLI_ACTIVE) continue;
         const double size = fmax(v3_norm(x + 3 * (size_t)a), 0.05 * v3_norm(v + 3 * (size_t)a));
-        pli_criterion_offer_coarsen(
-            c, a, def->criterion.kind == PLI_BY_FORCE ? size / theta : score_of(s, body, &def->criterion, a, x, theta));
+        pli_criterion_offer_coarsen(c, a, by_force ? size / theta : score_of(s, body, &def->criterion, a, x, theta));
     }
     pli_criterion_rank(c);
     // work of a step: entries of the matrix, about as many per function as now
@@ -239,9 +210,10 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     // far below the threshold, the next looks would see nothing: what comes from outside ends the wait
     s->skip = 0;
     s->room = 0.0;
-    if (def->criterion.kind == PLI_BY_FORCE && changes == 0 && !over) {
-        s->skip = (PliIndex)fmin(MOST_SKIPPED, 0.5 / fmax(best, 1e-3));
-        note_judged(s, x, STILL * (1.0 - best) * theta);
+    if (by_force && changes == 0 && !over) {
+        s->skip = pli_wavelet_waits(best);
+        s->room = room;
+        s->judged_revision = s->revision;
     }
     if (!over && changes == 0) return false;
     // a few at a time are not worth a new factor: the fewer they are and the less they lack, the longer they wait
@@ -249,7 +221,7 @@ static bool decide(PliWavelet *s, PliBody *body, double *x, double *v, double dt
     for (PliIndex k = 0; k < c->refine_count; ++k) urgency += fmin(c->refine[k].score, MOST_URGENT) - 1.0;
     const double waited = fmax(1.0, s->since_change / (PATIENCE * def->criterion.interval));
     if (!over && urgency * WORTH * waited < s->active_count) {
-        if (def->criterion.kind == PLI_BY_FORCE) s->skip = FEW_SKIPPED;
+        if (by_force) s->skip = FEW_SKIPPED;
         return false;
     }
     pli_wavelet_drop_faded(s);
@@ -385,7 +357,7 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
     s->since_change += dt;
     const uint64_t key = constraints_key(s, body);
     s->quiet = key == s->held_key ? s->quiet + 1 : 0;
-    if (s->quiet == 0) s->skip = 0, s->room = 0.0;
+    if (s->quiet == 0) s->skip = 0, pli_wavelet_still_reset(s);
     s->held_key = key;
     pli_wavelet_begin_fades(s, s->impulse, x, v);
     const bool paper = s->def.transition == PLI_WAVELET_PAPER;
@@ -395,7 +367,7 @@ bool pli_wavelet_adapt(void *self, PliBody *body, double *x, double *v, double d
         changed = pli_wavelet_follow_paper(s, body, x, v, dt, pli_criterion_due(&s->criterion, &def->criterion, dt));
     } else if (s->level_count > 1 && pli_criterion_due(&s->criterion, &def->criterion, dt) && s->v_dt > 0.0 &&
                s->quiet >= 2 && !changed) {
-        s->decided = s->skip == 0 && !(s->stood < MOST_SKIPPED && is_still(s, x));
+        s->decided = s->skip == 0 && !(s->stood < MOST_SKIPPED && pli_wavelet_is_still(s, x));
         s->stood = s->decided ? 0 : s->stood + 1;
         if (s->decided)
             changed = decide(s, body, x, v, dt);

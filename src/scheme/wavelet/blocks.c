@@ -53,6 +53,8 @@ double pli_wavelet_subtract_block(const PliWavelet *s, PliIndex code, const doub
     return subtract(s, code, false, q, r);
 }
 
+double pli_wavelet_pair_mass(const PliWavelet *s, PliIndex code) { return s->block_mass[block_of(code)]; }
+
 double pli_wavelet_subtract_across(const PliWavelet *s, PliIndex code, const double q[3], double r[3])
 {
     return subtract(s, code, true, q, r);

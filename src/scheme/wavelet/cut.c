@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "scheme/wavelet/wavelet.h"
 
@@ -33,7 +34,7 @@ static void count_samples(PliWavelet *s)
 // ---- room for active functions and their pairs, which is taken as sets grow ----------------------------------------------------------
 
 /// Of one active function: doubles, indices (and one more of two of them), bytes.
-enum { ACTIVE_DOUBLES = 1 + 1 + 3 + 3 + 8 + 3 + 3, ACTIVE_INDICES = 3 };
+enum { ACTIVE_DOUBLES = 1 + 1 + 3 + 3 + 8 + 3, ACTIVE_INDICES = 3 };
 
 static void free_active(PliWavelet *s)
 {
@@ -59,7 +60,7 @@ static bool reserve_active(PliWavelet *s, PliIndex count)
     }
     free_active(s);
     s->cut_mass = d, s->cut_load = d + n, s->cut_rest = d + 2 * n, s->cut_mean = d + 5 * n, s->work = d + 8 * n,
-    s->impulse = d + 16 * n, s->judged = d + 19 * n;
+    s->impulse = d + 16 * n;
     s->mass_first = i, s->entry_first = i + n + 1, s->cut_order = i + 2 * n + 2;
     s->driven = driven;
     s->active_room = room;
@@ -420,11 +421,12 @@ void pli_wavelet_cut(void *self, PliCut *cut)
 {
     PliWavelet *s = self;
     PliRestStiffness *k = &s->stiffness;
-    k->count = s->active_count;
+    k->count = s->active_count, k->base = s->base_count;
     k->first = s->entry_first, k->column = s->entry_column, k->entry = s->entry;
     k->block = s->own_stiffness ? s->own_stiffness : s->cut_stiffness;
     k->rest = s->cut_rest, k->mean = s->cut_mean, k->order = s->cut_order, k->work = s->work;
     k->revision = s->revision;
+    k->base_revision = s->own_stiffness ? s->revision : s->base_revision;
     k->linear = !nonlinear(s);
     k->rotates = s->def.law != PLI_WAVELET_LINEAR;
     cut->active = s->active, cut->active_count = s->active_count;
@@ -459,27 +461,55 @@ static bool reserve_transfer(PliWavelet *s)
     return s->w_column && s->w_weight;
 }
 
+static void push_row(PliWavelet *s, PliIndex i, PliIndex *used)
+{
+    if (i >= s->count) {
+        *used += active_row(s, i, s->w_column + *used, s->w_weight + *used);
+        return;
+    }
+    if (s->state[i] != PLI_PASSIVE) s->w_column[*used] = i, s->w_weight[(*used)++] = 1.0;
+    if (!s->merge || i >= s->level[0].lattice->vertex_count || !s->dropped[i]) return;
+    const PliRows r = pli_transfer_rows(s->merge);
+    for (PliIndex e = r.first[i]; e < r.first[i + 1]; ++e)
+        s->w_column[*used] = r.column[e], s->w_weight[(*used)++] = r.weight[e];
+}
+
+static PliRows view_rows(const PliWavelet *s)
+{
+    return (PliRows){ s->w_first, s->w_column, s->w_weight, s->dof_count, s->dof_count };
+}
+
 PliRows pli_wavelet_levels(void *self)
 {
     PliWavelet *s = self;
-    if (s->w_revision != s->revision && reserve_transfer(s)) {
-        PliIndex used = 0;
-        for (PliIndex i = 0; i < s->count; ++i) {
-            s->w_first[i] = used;
-            if (s->state[i] != PLI_PASSIVE) s->w_column[used] = i, s->w_weight[used++] = 1.0;
-            if (!s->merge || i >= s->level[0].lattice->vertex_count || !s->dropped[i]) continue;
-            const PliRows r = pli_transfer_rows(s->merge);
-            for (PliIndex e = r.first[i]; e < r.first[i + 1]; ++e)
-                s->w_column[used] = r.column[e], s->w_weight[used++] = r.weight[e];
-        }
-        for (PliIndex i = s->count; i < s->dof_count; ++i) {
-            s->w_first[i] = used;
-            used += active_row(s, i, s->w_column + used, s->w_weight + used);
-        }
-        s->w_first[s->dof_count] = used;
-        s->w_revision = s->revision;
+    if (s->w_revision == s->revision || !reserve_transfer(s)) return view_rows(s);
+    PliIndex used = 0;
+    for (PliIndex i = 0; i < s->dof_count; ++i) {
+        s->w_first[i] = used;
+        push_row(s, i, &used);
     }
-    return (PliRows){ s->w_first, s->w_column, s->w_weight, s->dof_count, s->dof_count };
+    s->w_first[s->dof_count] = used;
+    s->w_revision = s->revision;
+    return view_rows(s);
+}
+
+PliRows pli_wavelet_rows_of(void *self, const PliIndex *dof, PliIndex count)
+{
+    PliWavelet *s = self;
+    if (s->w_revision == s->revision || !reserve_transfer(s)) return view_rows(s);
+    // by ascending dof, so that where one row ends and the next begins are the same number; rows between them are not looked at
+    PliIndex used = 0, list[PLI_LOCATE_MAX];
+    if (count > PLI_LOCATE_MAX) return pli_wavelet_levels(self);
+    memcpy(list, dof, count * sizeof *list);
+    pli_sort_short(list, count);
+    for (PliIndex k = 0; k < count; ++k) {
+        if (k > 0 && list[k] == list[k - 1]) continue;
+        s->w_first[list[k]] = used;
+        push_row(s, list[k], &used);
+        s->w_first[list[k] + 1] = used;
+    }
+    s->w_revision = 0;
+    return view_rows(s);
 }
 
 void pli_wavelet_spread(void *self, double *x)
@@ -495,5 +525,40 @@ void pli_wavelet_spread(void *self, double *x)
         pli_rows_apply(pli_transfer_rows(l->rows), x + 3 * (size_t)s->level[k - 1].dof_first, to);
         for (PliIndex v = even; v < l->lattice->vertex_count; ++v)
             if (s->state[v] != PLI_PASSIVE) v3_add(to + 3 * (size_t)v, to + 3 * (size_t)v, x + 3 * (size_t)v);
+    }
+}
+
+void pli_wavelet_follow(void *self, const PliIndex *dof, PliIndex count, double *x)
+{
+    PliWavelet *s = self;
+    uint8_t *wanted = s->touched; // scratch between cuts
+    memset(wanted, 0, s->dof_count);
+    for (PliIndex k = 0; k < count; ++k) {
+        const PliIndex a = dof[k];
+        if (a >= s->count)
+            wanted[a] = 1;
+        else if (s->state[a] == PLI_PASSIVE && s->dof_level[a] > 0)
+            memset(x + 3 * (size_t)a, 0, 3 * sizeof *x);
+    }
+    pli_wavelet_follow_merged(s, x);
+    for (int k = s->level_count - 1; k > 1; --k) {
+        const PliRows r = pli_transfer_rows(s->level[k].rows);
+        for (PliIndex v = 0; v < s->level[k].lattice->vertex_count; ++v)
+            for (PliIndex e = r.first[v]; wanted[s->level[k].dof_first + v] && e < r.first[v + 1]; ++e)
+                wanted[s->level[k - 1].dof_first + r.column[e]] = 1;
+    }
+    for (int k = 1; k < s->level_count; ++k) {
+        const PliWaveletLevel *l = &s->level[k];
+        const PliRows r = pli_transfer_rows(l->rows);
+        const PliIndex even = s->level[k - 1].lattice->vertex_count;
+        const double *from = x + 3 * (size_t)s->level[k - 1].dof_first;
+        for (PliIndex v = 0; v < l->lattice->vertex_count; ++v) {
+            if (!wanted[l->dof_first + v]) continue;
+            double p[3] = { 0.0, 0.0, 0.0 }; // the sums of pli_rows_apply
+            for (PliIndex e = r.first[v]; e < r.first[v + 1]; ++e)
+                v3_madd(p, r.weight[e], from + 3 * (size_t)r.column[e]);
+            if (v >= even && s->state[v] != PLI_PASSIVE) v3_add(p, p, x + 3 * (size_t)v);
+            v3_copy(x + 3 * ((size_t)l->dof_first + v), p);
+        }
     }
 }

@@ -94,8 +94,8 @@ double pli_wavelet_find_jump(PliWavelet *s, PliBody *body, const double *x, cons
     return jump > 0.2 * size ? jump : 0.0;
 }
 
-/// r_a -= sum_b over active b of block(a, b) q_b, for candidates; q in the frame of the rest shape. There is nothing on beyond the
-/// finest level that is.
+/// r_a -= sum_b over active b of block(a, b) q_b, for candidates; in the frame of the rest shape. q: NULL where only masses count. There
+/// is nothing on beyond the finest level that is.
 static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q, double *r)
 {
     const int finest = s->dof_level[s->active[s->active_count - 1]];
@@ -103,21 +103,26 @@ static void subtract_pairs(PliWavelet *s, const double *q, const double *mass_q,
     for (PliIndex c = 0; c < s->info.candidates; ++c) {
         const PliIndex a = s->listed[c];
         double *ra = r + 3 * (size_t)a;
+        if (s->candidate[a] != PLI_ASKED) continue;
         for (PliIndex k = pli_wavelet_pairs_of(s, a, finest, &pair); k-- > 0;) {
             const PliIndex b = pair[k].column;
             if (s->position[b] == PLI_NONE) continue;
-            v3_madd(ra, -pli_wavelet_subtract_block(s, pair[k].code, q + 3 * (size_t)b, ra), mass_q + 3 * (size_t)b);
+            const double mass = q ? pli_wavelet_subtract_block(s, pair[k].code, q + 3 * (size_t)b, ra)
+                                  : pli_wavelet_pair_mass(s, pair[k].code);
+            v3_madd(ra, -mass, mass_q + 3 * (size_t)b);
         }
     }
     for (PliIndex o = s->base_count; o < s->active_count; ++o) { // rows of level 0 have no candidates
         const PliIndex a = s->active[o];
-        const double *qa = q + 3 * (size_t)a, *ma = mass_q + 3 * (size_t)a;
+        const double *ma = mass_q + 3 * (size_t)a;
         const PliIndex n = pli_wavelet_pairs_of(s, a, finest, &pair);
         for (PliIndex k = 0; k < n; ++k) {
             const PliIndex b = pair[k].column;
-            if (!s->candidate[b]) continue;
+            if (s->candidate[b] != PLI_ASKED) continue;
             double *rb = r + 3 * (size_t)b;
-            v3_madd(rb, -pli_wavelet_subtract_across(s, pair[k].code, qa, rb), ma);
+            const double mass = q ? pli_wavelet_subtract_across(s, pair[k].code, q + 3 * (size_t)a, rb)
+                                  : pli_wavelet_pair_mass(s, pair[k].code);
+            v3_madd(rb, -mass, ma);
         }
     }
 }
@@ -159,9 +164,39 @@ PLI_WIDE static void spread_stress(const double b[3][4], const double d[3][4], c
         }
 }
 
+/// What is strained: places, and where damping resists, those a little further on, x + viscous (v - W x), without the spin W of the whole.
+typedef struct Strained {
+    const double *x, *v;
+    double viscous; ///< s
+    double turn[9]; ///< 1 - viscous W
+} Strained;
+
+static void strained_place(const Strained *at, size_t i, double p[3])
+{
+    m3_apply(p, at->turn, at->x + 3 * i);
+    v3_madd(p, at->viscous, at->v + 3 * i);
+}
+
+static Strained strained(const PliWavelet *s, const double *x, const double *v, double viscous)
+{
+    Strained at = { x, v, viscous, { 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 } };
+    double F[9] = { 0.0 }, rate[9] = { 0.0 }, inverse[9], L[9];
+    for (PliIndex i = 0; i < s->active_count; ++i) {
+        const size_t a = 3 * (size_t)s->active[i];
+        for (size_t p = 0; p < 3; ++p)
+            for (size_t q = 0; q < 3; ++q)
+                F[3 * p + q] += x[a + p] * s->mean[a + q], rate[3 * p + q] += v[a + p] * s->mean[a + q];
+    }
+    if (!(m3_inverse(inverse, F) > 0.0)) return at;
+    m3_mul(L, rate, inverse);
+    for (int p = 0; p < 3; ++p)
+        for (int q = 0; q < 3; ++q) at.turn[3 * p + q] -= 0.5 * viscous * (L[3 * p + q] - L[3 * q + p]);
+    return at;
+}
+
 /// The functions of a regular cell are products, so no gradient is made for each of them.
 static void add_regular_stress(const PliWaveletLevel *l, PliIndex cell, PliLaw law, const PliLame *lame,
-                               double stiffness, const double *x, double *f)
+                               double stiffness, const Strained *at, double *f)
 {
     const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
                    n = l->shapes->first[cell + 1] - l->shapes->first[cell];
@@ -169,7 +204,7 @@ static void add_regular_stress(const PliWaveletLevel *l, PliIndex cell, PliLaw l
     double point[64][8], force[64][4] = { { 0.0 } };
     if (l->share && l->share[cell] == PLI_CELL_EMPTY) return;
     for (PliIndex k = 0; k < n; ++k) {
-        v3_copy(point[k], x + 3 * (size_t)vertex[k]);
+        strained_place(at, l->dof_first + vertex[k], point[k]);
         v3_copy(point[k] + 4, l->lattice->x + 3 * (size_t)vertex[k]);
         point[k][3] = point[k][7] = 0.0;
     }
@@ -196,16 +231,38 @@ static void add_regular_stress(const PliWaveletLevel *l, PliIndex cell, PliLaw l
     for (PliIndex k = 0; k < n; ++k) v3_sub(f + 3 * (size_t)vertex[k], f + 3 * (size_t)vertex[k], force[k]);
 }
 
-static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x, double *f)
+enum { SPLIT = 1, WANTED = 2, WANTED_INSIDE = 4 }; ///< bits of `split`
+
+/// Marks the cells that candidates which are asked for live in.
+static void mark_wanted(PliWavelet *s)
+{
+    for (PliIndex c = 0; c < s->info.candidates; ++c) {
+        const PliIndex a = s->listed[c];
+        const PliWaveletLevel *l = &s->level[s->dof_level[a]];
+        if (s->candidate[a] != PLI_ASKED) continue;
+        for (PliIndex e = l->support_first[a]; e < l->support_first[a + 1]; ++e)
+            s->split[s->dof_level[a]][l->support[e]] |= WANTED;
+    }
+    for (int k = s->level_count - 2; k >= 0; --k)
+        for (PliIndex c = 0; c < s->level[k].lattice->cell_count; ++c)
+            for (PliIndex d = s->level[k].child_first[c]; d < s->level[k].child_first[c + 1]; ++d)
+                if (s->split[k + 1][d] & (WANTED | WANTED_INSIDE)) s->split[k][c] |= WANTED_INSIDE;
+}
+
+/// wanted: something coarser is
+static void add_stress(PliWavelet *s, int level, PliIndex cell, bool wanted, const Strained *at, double *f)
 {
     const PliWaveletLevel *l = &s->level[level];
-    if (s->split[level][cell] && level + 1 < PLI_WAVELET_LEVELS) {
-        for (PliIndex c = l->child_first[cell]; c < l->child_first[cell + 1]; ++c) add_stress(s, level + 1, c, x, f);
+    const uint8_t is = s->split[level][cell];
+    wanted = wanted || is & WANTED;
+    if (!wanted && !(is & WANTED_INSIDE)) return;
+    if (is & SPLIT && level + 1 < PLI_WAVELET_LEVELS) {
+        for (PliIndex c = l->child_first[cell]; c < l->child_first[cell + 1]; ++c)
+            add_stress(s, level + 1, c, wanted, at, f);
         return;
     }
     const PliIndex *vertex = l->shapes->vertex + l->shapes->first[cell],
                    n = l->shapes->first[cell + 1] - l->shapes->first[cell];
-    const double *at = x + 3 * (size_t)l->dof_first;
     double *to = f + 3 * (size_t)l->dof_first, stiffness, volume[PLI_WAVELET_SAMPLES];
     PliMaterial material = s->def.base.material;
     pli_wavelet_material_of(s, level, cell, &stiffness, &material.poisson);
@@ -219,9 +276,12 @@ static void add_stress(PliWavelet *s, int level, PliIndex cell, const double *x,
         const double *g = s->judge_grad + 3 * (size_t)n * q;
         const double weight = volume[q] * stiffness;
         double F[9] = { 0.0 }, P[9];
-        for (PliIndex k = 0; k < n; ++k)
+        for (PliIndex k = 0; k < n; ++k) {
+            double p[3];
+            strained_place(at, (size_t)l->dof_first + vertex[k], p);
             for (size_t a = 0; a < 3; ++a)
-                for (size_t b = 0; b < 3; ++b) F[3 * a + b] += at[3 * (size_t)vertex[k] + a] * g[3 * (size_t)k + b];
+                for (size_t b = 0; b < 3; ++b) F[3 * a + b] += p[a] * g[3 * (size_t)k + b];
+        }
         pli_law_stress(material.law, &lame, F, P);
         for (PliIndex k = 0; k < n; ++k)
             for (size_t a = 0; a < 3; ++a)
@@ -236,12 +296,16 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
     const PliBodyDef *def = pli_body_def(body);
     const bool linear = s->def.law != PLI_WAVELET_NONLINEAR;
     double *r = s->residual, *q = s->q, *m = s->motion;
+    // stresses have the damping of the material; what steps take with their matrix is that of stiffness at rest here
+    const double viscous = def->rayleigh_stiffness + (linear ? def->material.damping : 0.0);
     if (has_outside(body) || !linear) {
         memset(r, 0, 3 * (size_t)s->dof_count * sizeof *r);
         pli_body_add_external_forces(body, x, v, dt, r);
         if (!linear) {
             pli_wavelet_split(s, true);
-            for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, x, r);
+            mark_wanted(s);
+            const Strained at = strained(s, x, v, def->material.damping);
+            for (PliIndex c = 0; c < s->level[0].lattice->cell_count; ++c) add_stress(s, 0, c, false, &at, r);
         }
         contract(s, r);
     } else {
@@ -249,12 +313,12 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
     }
     for (PliIndex c = 0; c < s->info.candidates; ++c) {
         double *ra = r + 3 * (size_t)s->listed[c], turned[3];
+        if (s->candidate[s->listed[c]] != PLI_ASKED) continue;
         v3_madd(ra, s->load[s->listed[c]], def->gravity);
         turn_back(turned, s->rotation, ra);
         v3_copy(ra, turned);
     }
-    // what the pairs take: places and velocities for stiffness, accelerations for mass
-    const double viscous = def->material.damping + def->rayleigh_stiffness;
+    // what the pairs take: places of linear laws and velocities for stiffness, accelerations for mass
     for (PliIndex o = 0; o < s->active_count; ++o) {
         const PliIndex a = s->active[o];
         double *qa = q + 3 * (size_t)a, *ma = m + 3 * (size_t)a, turned[3], push[3];
@@ -273,5 +337,5 @@ void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, co
             for (int i = 0; i < 3; ++i) qa[i] = viscous * turned[i];
         }
     }
-    subtract_pairs(s, q, m, r);
+    subtract_pairs(s, linear || viscous > 0.0 ? q : NULL, m, r);
 }

@@ -224,8 +224,8 @@ static PliStatus reserve(void *self, PliIndex capacity, PliIndex limit)
     (void)capacity;
     if (!fits(k, k->wish) || limit == 0 || limit > RESERVED_POINTS) return PLI_OK;
     PliStatus status = reserve_places(k, limit);
-    if (status != PLI_OK || (status = pli_tiles_reserve(k->tiles, (limit + 3) / 4)) != PLI_OK) return status;
-    return pli_rest_tethers_reserve(&k->tethers, (limit + 3) / 4);
+    if (status != PLI_OK || (status = pli_tiles_reserve(k->tiles, (limit + 6) / 4)) != PLI_OK) return status;
+    return pli_rest_tethers_reserve(&k->tethers, (limit + 6) / 4);
 }
 
 static bool stay_apart(const PliRestStiffness *k, const PliStepMatrix *a)
@@ -239,13 +239,16 @@ static PliStatus pattern(void *self, const PliStepMatrix *a)
 {
     PliRestStiffness *k = self;
     if (reserve_places(k, k->count) != PLI_OK) return PLI_OUT_OF_MEMORY;
-    for (PliIndex o = 0; o < k->count; ++o) k->place[k->order[o]] = o;
-    PliStatus status = pli_tiles_begin(k->tiles, (k->count + 3) / 4);
+    PliIndex early = 0, late = 4 * ((k->base + 3) / 4);
+    for (PliIndex o = 0; o < k->count; ++o) k->place[k->order[o]] = k->order[o] < k->base ? early++ : late++;
+    PliStatus status = pli_tiles_begin(k->tiles, (late + 3) / 4);
     if (status != PLI_OK) return status;
+    // many details couple sparsely: behind level 0, all of them with all, they would cost more than it saves
+    if (2 * k->base >= k->count) pli_tiles_eliminate_first(k->tiles, (k->base + 3) / 4);
     for (PliIndex i = 0; i < k->count; ++i)
         for (PliIndex e = k->first[i]; e < k->first[i + 1]; ++e)
             pli_tiles_join(k->tiles, group_of(k, i), group_of(k, k->column[e]));
-    const bool join = a->tether_count > pli_rest_tethers_room((k->count + 3) / 4); // tiles hold a group at least
+    const bool join = a->tether_count > pli_rest_tethers_room((late + 3) / 4); // tiles hold a group at least
     for (PliIndex j = 0; j < a->tether_count && join; ++j)
         for (PliIndex e = a->tether_first[j]; e < a->tether_first[j + 1]; ++e)
             for (PliIndex f = a->tether_first[j]; f < e; ++f)
@@ -307,6 +310,16 @@ static uint64_t key_of(const PliRestStiffness *k, const PliStepMatrix *a)
     return h ? h : 1;
 }
 
+/// Of what functions of level 0 are to each other.
+static uint64_t base_key_of(const PliRestStiffness *k, const PliStepMatrix *a)
+{
+    const double factor[2] = { a->mass_factor, a->stiffness_factor };
+    uint64_t h = pli_hash(PLI_HASH_SEED, factor, sizeof factor);
+    h = pli_hash(h, &k->base_revision, sizeof k->base_revision);
+    h = pli_hash(h, a->fixed, k->base);
+    return h ? h : 1;
+}
+
 static uint64_t tether_key_of(const PliRestStiffness *k, const PliStepMatrix *a)
 {
     uint64_t h = PLI_HASH_SEED;
@@ -330,11 +343,19 @@ static void add_block(const PliRestStiffness *k, PliIndex i, PliIndex j, double 
         for (PliIndex c = 0; c < 3; ++c) to[PLI_TILE * (4 * a + p % 4) + 4 * c + q % 4] += w * b[3 * a + c];
 }
 
-static void fill(const PliRestStiffness *k, const PliStepMatrix *m)
+/// The first place behind the functions of level 0, or behind all others; up to the next group nobody has it.
+static PliIndex empty_from(const PliRestStiffness *k, int part)
+{
+    return part == 0 ? k->base : 4 * ((k->base + 3) / 4) + k->count - k->base;
+}
+
+/// keeps: what functions of level 0 are to each other is there, factored.
+static void fill(const PliRestStiffness *k, const PliStepMatrix *m, bool keeps)
 {
     static const double one[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    pli_tiles_zero(k->tiles);
-    for (PliIndex i = 0; i < k->count; ++i)
+    const PliIndex begin = keeps ? k->base : 0;
+    if (!keeps) pli_tiles_zero(k->tiles);
+    for (PliIndex i = begin; i < k->count; ++i)
         for (PliIndex e = k->first[i]; e < k->first[i + 1]; ++e) {
             const double *b = k->block + 9 * (size_t)k->entry[e];
             double mirror[9];
@@ -344,7 +365,8 @@ static void fill(const PliRestStiffness *k, const PliStepMatrix *m)
         }
     for (PliIndex i = 0; i < k->count; ++i)
         for (PliIndex e = m->mass_first[i]; e < m->mass_first[i + 1]; ++e)
-            add_block(k, i, m->mass_column[e], m->mass_factor * m->mass_value[e], one);
+            if (i >= begin || m->mass_column[e] >= begin)
+                add_block(k, i, m->mass_column[e], m->mass_factor * m->mass_value[e], one);
     for (PliIndex j = 0; j < m->tether_count && !stay_apart(k, m); ++j) {
         double block[9];
         tether_block(k, m, j, block);
@@ -356,8 +378,9 @@ static void fill(const PliRestStiffness *k, const PliStepMatrix *m)
     for (PliIndex i = 0; i < k->count; ++i)
         for (PliIndex a = 0; a < 3 && m->fixed[i]; ++a)
             pli_tiles_fix(k->tiles, group_of(k, i), 4 * a + k->place[i] % 4);
-    for (PliIndex o = k->count; o % 4; ++o) // places that nobody has
-        for (PliIndex a = 0; a < 3; ++a) pli_tiles_fix(k->tiles, o / 4, 4 * a + o % 4);
+    for (int part = 0; part < 2; ++part)
+        for (PliIndex o = empty_from(k, part); o % 4; ++o)
+            for (PliIndex a = 0; a < 3; ++a) pli_tiles_fix(k->tiles, o / 4, 4 * a + o % 4);
 }
 
 static size_t place_of(const void *self, PliIndex point)
@@ -380,8 +403,10 @@ static PliPrepared prepare(void *self, const PliStepMatrix *a)
     if (key != k->key || (k->apart && k->tether_key) || (k->stale && k->spent >= worth_of(k->tiles))) {
         k->stale = false;
         k->spent = 0.0;
-        fill(k, a);
+        const uint64_t base_key = k->apart ? base_key_of(k, a) : 0;
+        fill(k, a, base_key && base_key == k->base_key && pli_tiles_keep_early(k->tiles));
         const bool good = pli_tiles_factor(k->tiles) == PLI_OK;
+        k->base_key = good ? base_key : 0;
         pli_rest_tethers_forget(&k->tethers);
         memset(k->stiff_birth, 0, sizeof k->stiff_birth);
         k->free_key = 0;
@@ -401,12 +426,8 @@ static void find_stiff(PliRestStiffness *k, const PliStepMatrix *a)
 {
     const PliSecants *s = &k->secants;
     k->stiff_reach = -a->stiffness_factor;
-    for (PliIndex j = 0; j < s->rank; ++j) {
-        double *w = k->stiff + s->length * j;
-        memset(w, 0, s->length * sizeof *w);
-        for (PliIndex i = 0; i < s->count; ++i)
-            for (size_t n = 0; n < s->length; ++n) w[n] += s->coefficient[j][i] * s->force[i][n];
-    }
+    for (PliIndex j = 0; j < s->rank; ++j)
+        pli_secants_combine(s, j, (const double *const *)s->force, s->length, k->stiff + s->length * j);
     k->stiff_ready = true;
     k->tethers.stiff_count = 0;
 }
@@ -503,8 +524,9 @@ static void spent(void *self, int iterations)
 static void solve_plain(const PliRestStiffness *k, const double *b, double *t)
 {
     const PliTiles *m = k->tiles;
-    for (PliIndex o = k->count; o % 4; ++o)
-        for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, o / 4) + 4 * c + o % 4] = 0.0;
+    for (int part = 0; part < 2; ++part)
+        for (PliIndex o = empty_from(k, part); o % 4; ++o)
+            for (PliIndex c = 0; c < 3; ++c) t[pli_tiles_at(m, o / 4) + 4 * c + o % 4] = 0.0;
     for (PliIndex i = 0; i < k->count; ++i) {
         double r[3];
         turn_back(r, k->turned, b + 3 * (size_t)i);
@@ -528,14 +550,14 @@ static void answer_secants(PliRestStiffness *k)
         pli_tiles_solve(k->tiles, y);
         k->stiff_birth[j] = s->birth[j];
     }
+    const double *response[PLI_SECANTS];
+    for (PliIndex i = 0; i < s->count; ++i) response[i] = k->stiff_response + i * length;
     for (PliIndex j = 0; j < s->rank; ++j) {
         double *w = t->stiff + j * length, *y = t->stiff_response + j * length;
         memset(w, 0, length * sizeof *w);
-        memset(y, 0, length * sizeof *y);
         for (PliIndex i = 0; i < k->count; ++i)
             for (PliIndex c = 0; c < 3; ++c) w[place_of(k, i) + 4 * c] = k->stiff[3 * ((size_t)j * k->count + i) + c];
-        for (PliIndex i = 0; i < s->count; ++i)
-            for (size_t n = 0; n < length; ++n) y[n] += s->coefficient[j][i] * k->stiff_response[i * length + n];
+        pli_secants_combine(s, j, response, length, y);
     }
     t->stiff_count = s->rank;
     t->stiff_births++;

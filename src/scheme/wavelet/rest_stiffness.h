@@ -13,7 +13,7 @@
 
 /// Blocks and rows stay the scheme's; rows are those of the lower triangle over active positions.
 typedef struct PliRestStiffness {
-    PliIndex count; ///< active positions
+    PliIndex count, base; ///< active positions, and those of level 0, which come first and are always on
     const PliIndex *first, *column,
         *entry;             ///< row i owns first[i] .. first[i+1]: its columns (<= i) and the numbers of their blocks
     const double *block;    ///< N/m, 9 each, row-major, and one more number: -df_i/dx_j at rest
@@ -22,6 +22,7 @@ typedef struct PliRestStiffness {
     const PliIndex *order;  ///< active positions, those that couple near each other
     double *work;           ///< scratch, 8 doubles per active point
     uint64_t revision;      ///< grows with every change of the above
+    uint64_t base_revision; ///< the same of blocks of level 0 with itself
     bool linear;            ///< forces are -R K R^T (x - R rest); there are no elements
     bool may_stand_in;      ///< forces are others, and steps are linearised with this stiffness all the same ...
     bool stands_in;         ///< ... while nothing swings in directions that are stiffer now
@@ -44,6 +45,7 @@ typedef struct PliRestStiffness {
     PliIndex *place; ///< per active point: four times its group in the tiles + its place there
     size_t place_capacity;
     uint64_t key, tether_key; ///< of what it was made with: all but tethers, and tethers; 0: of nothing
+    uint64_t base_key;        ///< of what functions of level 0 among themselves are factored with; 0: with tethers, too
     PliRestTethers tethers;   ///< a few are left out of the factor, and taken in by every solve
     bool apart;               ///< they are, in this step
     uint64_t free_key;        ///< of the factor that tethers.free was solved with; 0: of none

@@ -55,12 +55,6 @@ static void reset(void *self)
     pli_wavelet_refresh_cut(s);
 }
 
-static void follow(void *self, const PliIndex *dof, PliIndex count, double *x)
-{
-    (void)dof, (void)count;
-    pli_wavelet_spread(self, x);
-}
-
 static bool is_valid(const void *self, PliError *err)
 {
     const PliWavelet *s = self;
@@ -104,7 +98,7 @@ static PliStatus retune(void *self, const PliBodyDef *def, PliError *err)
         pli_wavelet_turn_blocks(s);
         for (size_t k = 0; s->own_stiffness && k < 9 * (size_t)s->entry_first[s->active_count]; ++k)
             s->own_stiffness[k] *= factor;
-        s->revision++; // the factor is of the old one
+        s->revision++, s->base_revision++; // the factor is of the old one
     }
     s->def.base = *def;
     s->lame = pli_lame(now);
@@ -122,7 +116,8 @@ const PliSchemeOps pli_wavelet_ops = {
     .adapt = pli_wavelet_adapt,
     .spread = pli_wavelet_spread,
     .transfer = pli_wavelet_levels,
-    .follow = follow,
+    .follow = pli_wavelet_follow,
+    .transfer_rows = pli_wavelet_rows_of,
     .announces = true, // details begin at zero and end there: nothing moves at an event
     .add_force = pli_wavelet_add_offsets,
     .locate = pli_wavelet_locate,

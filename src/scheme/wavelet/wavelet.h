@@ -51,6 +51,9 @@ typedef struct PliPair {
     PliIndex column, code;
 } PliPair;
 
+/// Candidates, and those of them whose residual is wanted.
+enum { PLI_LISTED = 1, PLI_ASKED };
+
 typedef struct PliWavelet {
     PliHost host;
     PliWaveletDef def; ///< borrowed pointers inside are not used after creation
@@ -106,8 +109,7 @@ typedef struct PliWavelet {
     // the cut
     uint8_t *state;                            ///< per function, see below
     PliIndex *active, active_count, *position; ///< position: per function, PLI_NONE when passive
-    PliIndex
-        active_room; ///< what follows, and `impulse` and `judged`, is as long as the active set, one block of each type
+    PliIndex active_room; ///< what follows, and `impulse`, is as long as the active set, one block of each type
     double *cut_mass, *cut_load, *cut_rest, *cut_mean, *work;
     PliIndex *mass_first, *mass_column;
     double *mass_value;
@@ -128,7 +130,7 @@ typedef struct PliWavelet {
     double *sample_grad, *sample_volume, *sample_stiffness, *sample_poisson;
     PliIndex sample_count, sample_capacity, slave_capacity;
     size_t sample_entry_capacity, slave_entry_capacity, row_entries, entry_capacity;
-    uint64_t revision;
+    uint64_t revision, base_revision; ///< the second of what functions of level 0 are to each other
     // W of everything, made when somebody asks
     PliIndex *w_first, *w_column;
     size_t w_capacity;
@@ -137,7 +139,7 @@ typedef struct PliWavelet {
 
     // adaptation
     uint8_t *fixed;           ///< per coefficient: the host moves it
-    uint8_t *candidate;       ///< per function
+    uint8_t *candidate;       ///< per function: PLI_LISTED or PLI_ASKED; 0: it is none
     uint8_t *parent;          ///< per function: a finer detail that is on hangs on it
     PliIndex *listed;         ///< candidates, ascending; info.candidates of them
     uint64_t listed_revision; ///< of the cut they are of; 0: of none
@@ -160,10 +162,16 @@ typedef struct PliWavelet {
     PliIndex skip;            ///< decisions that need not be taken: nothing was near the threshold, or few wait
     PliIndex stood;           ///< decisions that were not taken since the last
     uint64_t judged_revision; ///< of the cut at the last decision
-    double *judged,
-        room; ///< active Vec3 at the last decision, turned back, and how far from there nothing can have changed, m
-    PliIndex fading, faded; ///< functions in transition, and those of them that wait to be dropped
-    double since_change;    ///< s since the cut changed
+    double room;              ///< how far from where it was seen nothing can have changed, m
+    PliIndex kept;            ///< decisions since the last that looked at everything
+    float *seen;              ///< [count, 3]: at the last decision, turned back; NaN: it was not on
+    // of nonlinear laws, otherwise NULL: see still.c
+    float *way;    ///< m, per candidate: how far it would have moved when it was last looked at ...
+    float *drift;  ///< ... and the body around it has moved since, at most; infinite: there was no look
+    uint8_t *wait; ///< decisions it may wait if that is little
+    float *swing[PLI_WAVELET_LEVELS]; ///< m, per cell: scratch
+    PliIndex fading, faded;           ///< functions in transition, and those of them that wait to be dropped
+    double since_change;              ///< s since the cut changed
     PliCriterion criterion;
     PliGovernor governor;
     bool decided;
@@ -234,6 +242,7 @@ static inline size_t pli_wavelet_block_room(size_t blocks) { return 9 * blocks +
 double pli_wavelet_block(const PliWavelet *s, PliIndex code, double out[9]); ///< N/m. @return mass, kg
 // r -= K q, and with the transpose of K. @return mass, kg
 double pli_wavelet_subtract_block(const PliWavelet *s, PliIndex code, const double q[3], double r[3]);
+double pli_wavelet_pair_mass(const PliWavelet *s, PliIndex code); ///< kg
 double pli_wavelet_subtract_across(const PliWavelet *s, PliIndex code, const double q[3], double r[3]);
 /// Blocks that are alike by more than translation, up to the grid of stiffness and mass, become one; code: what becomes of each. @return
 /// false: no memory, and all is as it was
@@ -256,6 +265,8 @@ void pli_wavelet_refresh_cut(PliWavelet *s); ///< from `state`
 void pli_wavelet_only_base(PliWavelet *s);   ///< `state` as a body begins: level 0
 void pli_wavelet_cut(void *self, PliCut *cut);
 PliRows pli_wavelet_levels(void *self);
+PliRows pli_wavelet_rows_of(void *self, const PliIndex *dof, PliIndex count);        ///< of which only those are right
+void pli_wavelet_follow(void *self, const PliIndex *dof, PliIndex count, double *x); ///< only what those hang on
 void pli_wavelet_spread(void *self, double *x);
 /// Finds `split` for functions whose state is not PLI_PASSIVE, and one level more around them when asked.
 void pli_wavelet_split(PliWavelet *s, bool finer);
@@ -281,6 +292,18 @@ void pli_wavelet_switch_on(PliWavelet *s, PliIndex a, double *x, double *v);
 void pli_wavelet_switch_off(PliWavelet *s, PliIndex a, double *x, double *v);
 // wavelet_judge.c
 /// What would push each function if it were active: all forces, less what accelerates the body. N, by function; x is complete.
+// What need not be looked at again, see still.c.
+PliStatus pli_wavelet_still_create(PliWavelet *s);
+void pli_wavelet_still_destroy(PliWavelet *s);
+void pli_wavelet_still_reset(PliWavelet *s);
+void pli_wavelet_forget_ways(PliWavelet *s); ///< the candidates are others
+bool pli_wavelet_is_still(const PliWavelet *s, const double *x);
+void pli_wavelet_ask(PliWavelet *s, const double *x, double theta, bool all); ///< marks the candidates to look at
+PliIndex pli_wavelet_waits(double score);
+double pli_wavelet_way(PliWavelet *s, PliIndex a,
+                       double theta); ///< m, of a candidate, by its residual or by its last one
+double pli_wavelet_room(const PliWavelet *s, PliIndex a, double way, double theta); ///< m, until it is looked at again
+/// Of candidates that are asked for.
 void pli_wavelet_find_residual(PliWavelet *s, PliBody *body, const double *x, const double *v, double dt);
 /// Forces of the host that came at once: s->residual becomes how far, m, they alone would move each function. @return the largest such
 /// way; 0: nothing came at once

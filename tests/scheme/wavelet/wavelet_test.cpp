@@ -370,3 +370,49 @@ TEST(Wavelet, cubesAroundATetrahedralMeshCarryItsSurface)
     pli_body_skin_positions(b.body, b.x.data(), skin.data());
     for (size_t i = 0; i < skin.size(); ++i) ASSERT_NEAR(skin[i], mesh->x[i], 1e-9);
 }
+
+// Decisions look again only where the body has moved: what they find there is what a look at everything finds, to the bit, and what
+// they leave out has not come to the threshold.
+TEST(Wavelet, aPartialLookFindsWhatAWholeOneFinds)
+{
+    PliWaveletDef d = box(6, 3, 3);
+    d.law = PLI_WAVELET_NONLINEAR;
+    d.base.gravity[2] = -3.0;
+    d.base.material.damping = 1e-3;
+    d.base.rayleigh_stiffness = 0.02;
+    d.base.criterion.threshold = 0.05;
+    Body b(d);
+    b.clamp(0);
+    PliWavelet *s = static_cast<PliWavelet *>(pli_body_self(b.body));
+    int waited = 0, asked = 0;
+    for (int k = 0; k < 60; ++k) {
+        ASSERT_TRUE(b.step(0.01));
+        if (k < 10 || s->listed_revision != s->revision) continue;
+        pli_wavelet_spread(s, b.x.data());
+        pli_wavelet_spread(s, b.v.data());
+        pli_wavelet_find_rotation(s, b.x.data());
+        const double theta = d.base.criterion.threshold * std::fmax(s->displacement, 1e-2 * s->size);
+        pli_wavelet_ask(s, b.x.data(), theta, false);
+        const std::vector<uint8_t> which(s->candidate, s->candidate + s->count);
+        pli_wavelet_find_residual(s, b.body, b.x.data(), b.v.data(), 0.01);
+        const std::vector<double> found(s->residual, s->residual + 3 * s->count);
+        pli_wavelet_ask(s, b.x.data(), theta, true);
+        pli_wavelet_find_residual(s, b.body, b.x.data(), b.v.data(), 0.01);
+        for (PliIndex c = 0; c < s->info.candidates; ++c) {
+            const PliIndex a = s->listed[c];
+            double u[3];
+            pli_wavelet_yield(s, a, s->residual + 3 * a, u);
+            if (which[a] == PLI_ASKED) {
+                asked++;
+                for (int i = 0; i < 3; ++i) ASSERT_EQ(found[3 * a + i], s->residual[3 * a + i]) << k << " " << a;
+            } else {
+                waited++;
+                EXPECT_LT(std::hypot(u[0], u[1], u[2]), theta) << k << " " << a;
+            }
+        }
+        for (PliIndex c = 0; c < s->info.candidates; ++c) // as if only the first look had been
+            if (which[s->listed[c]] == PLI_ASKED) (void)pli_wavelet_way(s, s->listed[c], theta);
+    }
+    EXPECT_GT(waited, asked / 10);
+    EXPECT_GT(asked, 0);
+}
