@@ -10,7 +10,7 @@ import os
 import pathlib
 
 VERSION = 100  # major * 10000 + minor * 100 + patch, as pli_version()
-SCHEME_ABI = 7
+SCHEME_ABI = 8
 NONE = 0xFFFFFFFF
 
 Index = c.c_uint32
