@@ -17,6 +17,9 @@ static const double CLOSER = 0.75;
 /// points of 53 nodes comes so late that it was told three times as far off.
 static const double SAG = 0.05;
 
+/// Share of what its first pass changes, below which contact of a shadow goes on no further: what it tells is not known to that.
+static const double ENOUGH = 0.05;
+
 static PliState state_of(PliShadow *s) { return (PliState){ .x = s->x, .v = s->v }; }
 
 void pli_body_shadows_free(PliBody *b)
@@ -148,6 +151,7 @@ PliStatus pli_body_shadows_meet(PliBody *b, PliError *err)
         PliShadow *s = &b->shadow[k];
         if (b->tool_count) memcpy(s->tools, b->tools, (size_t)b->tool_count * sizeof *b->tools);
         status = pli_body_set_tools(s->body, s->tools, b->tool_count, err);
+        if (s->body->contact) s->body->contact->enough = ENOUGH;
     }
     return status;
 }

@@ -26,7 +26,7 @@ PliContact *pli_contact_create(const PliHost *host, PliIndex point_capacity)
     c->given = PLI_NEW(host, 4 * (size_t)point_capacity, double);
     c->round = PLI_NEW(host, 4 * (size_t)point_capacity, double);
     c->pressed = PLI_NEW(host, point_capacity, double);
-    c->ticks = 1;
+    c->ticks = 1, c->enough = 0.01;
     c->plane = PLI_NEW(host, 4 * (size_t)point_capacity, double);
     c->press = PLI_NEW(host, point_capacity, PliPress);
     c->grip = PLI_NEW(host, point_capacity, PliGrip);
@@ -315,7 +315,7 @@ void pli_contact_correct(void *self, double t, double h, double *x, double *v)
         for (PliIndex i = 0; i < c->count; ++i)
             if (c->tool[c->tool_of[i]].stiffness == 0.0) largest = fmax(largest, correct_point(c, i, h, left, x, v));
         if (pass == 0) first = largest;
-        if (largest <= 0.01 * first) break;
+        if (largest <= c->enough * first) break;
     }
     book(c, t, h, x);
 }

@@ -73,6 +73,7 @@ typedef struct PliContact {
     double *pressed; ///< N, explicit: mean pressure in the round before; 0 with one rate
     int tick, ticks; ///< explicit: substep of the round, set before it is corrected; how many it has, before a step
     double round_time; ///< s, of all of them; 0: none was yet
+    double enough;     ///< explicit: share of what the first pass changes, below which no other follows
     double *plane;     ///< explicit, shape [count, 4]: normal and offset of what a point must not pass in this substep
     double *allowed;   ///< m, depth still tolerated: what was inside when the step began shrinks to 0 over the step
     double impulse[3 * 8];  ///< N s, per tool, over the step

@@ -14,7 +14,7 @@ static const double SHARE = 0.15, LAG_SHARE = 0.25;
 /// Spacing of the points of their skins over their size.
 static const double SKIN = 0.5;
 /// s, without a change of plan, after which they rest, and s in which new ones find their own shape.
-static const double LONG = 0.6, SETTLE = 0.1;
+static const double LONG = 0.4, SETTLE = 0.1;
 /// Growth of what strains say that wakes them.
 static const double GROWTH = 1.5;
 /// Order of the error of displacements where only one shadow tells, and what is believed of two.
